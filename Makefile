@@ -13,7 +13,7 @@ SPREAD := -n $(JOBS) --dist loadfile --no-loadscope-reorder
 # Tests start hundreds of processes: each would compile every module where bytecode is not kept, as images of Python have it.
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: java test-lowest test-spark-old install demo test test-core test-levels sanitize test-extras test-extras-serve test-spark-few test-spark test-slow test-nightly lint wording docs fuzz endurance mutants formula-mutants wheels bench bench-hamming bench-index bench-scale bench-serve bench-spark reproduce quality clean
+.PHONY: java test-lowest test-spark-old install demo test test-core test-levels sanitize test-wheel test-extras test-spark-few test-spark test-slow test-nightly lint wording docs fuzz endurance mutants formula-mutants wheels bench bench-hamming bench-index bench-scale bench-serve bench-spark reproduce quality clean
 .DELETE_ON_ERROR:
 
 install: $(STAMP)
@@ -65,9 +65,12 @@ $(WHEEL): $(STAMP) $(shell find src -type f -not -name '*.pyc' -not -name '*.so'
 	$(BIN)/python -m pip wheel --quiet --no-deps --wheel-dir build/wheel .
 	touch $@
 
-# The wheel in fresh environments: alone, and with each extra alone, whose main job then works. EXTRAS="report serve" for some.
-test-extras: $(WHEEL) java
+# The main job of the wheel in a fresh environment, with nothing else.
+test-wheel: $(WHEEL)
 	$(BIN)/python tools/try_wheel.py build/wheel/*.whl
+
+# The wheel with each extra alone, whose main job then works. EXTRAS="report serve" for some.
+test-extras: $(WHEEL) java
 	$(BIN)/python tools/try_wheel.py build/wheel/*.whl $(or $(EXTRAS),report html warc pdf duckdb delta iceberg remote spark serve mcp features sklearn all)
 
 # A Java is installed where there is none.
@@ -101,8 +104,10 @@ test-spark: java
 
 # All parts, also after one that fails, and the time they took, installation apart. Of a push two at a time, as some wait most of their
 # time; where make can, the output of each comes when it ends.
-PARTS := test-core docs lint test-levels test-extras-serve test-spark-few
-NIGHTLY := $(filter-out test-extras-serve test-spark-few,$(PARTS)) test-slow test-extras test-lowest test-spark test-spark-old sanitize fuzz mutants
+PARTS := test-core docs lint test-levels test-wheel test-spark-few
+NIGHTLY := $(filter-out test-spark-few,$(PARTS)) test-slow test-extras test-lowest test-spark test-spark-old sanitize fuzz mutants
+# By night tests draw otherwise each day, and run in another order; Hypothesis keeps the examples that fail. SEED=60 for those of day 60.
+test-nightly: export LOOKALIKE_TEST_SEED := $(or $(SEED),$(shell date +%j))
 TOGETHER := --jobs=2 $(if $(filter output-sync,$(.FEATURES)),--output-sync=target)
 test test-nightly: $(DOCS)
 	@began=$$(date +%s); failed=0; \
@@ -135,9 +140,6 @@ sanitize: install
 		PYTHONPATH=$(SANITIZED)/address,undefined:$(PACKAGES) $(BIN)/python -S -m pytest -q -m "not slow" $(OF_CORE)
 	LD_PRELOAD="$(call LIBRARY,libtsan) $(call LIBRARY,libstdc++)" TSAN_OPTIONS="halt_on_error=1 ignore_noninstrumented_modules=1" LOOKALIKE_LEVEL=v3 \
 		PYTHONPATH=$(SANITIZED)/thread:$(PACKAGES) $(BIN)/python -S -m pytest -q -m "not slow" tests/core/test_threads.py
-
-test-extras-serve: java
-	$(MAKE) test-extras EXTRAS=serve
 
 test-slow: install
 	$(BIN)/python -m pytest -q -m slow

@@ -1,5 +1,3 @@
-"""Chromium for the tests of pages: one browser, tabs that ask nobody else for anything, and what axe finds wrong with a page."""
-
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -14,7 +12,6 @@ _ARGUMENTS = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run
 
 @contextmanager
 def launched():
-    """Start a browser; it has a sandbox nowhere but here."""
     playwright.expect.set_options(timeout=60_000)
     with playwright.sync_playwright() as started:
         made = started.chromium.launch(executable_path=str(CHROMIUM), args=_ARGUMENTS)
@@ -24,7 +21,7 @@ def launched():
 
 @contextmanager
 def opened(browser, address, expected=(), script=None, **how):
-    """Open a page; in the end nothing foreign may have been asked for, no text been run, and no error been reported."""
+    """In the end nothing foreign may have been asked for, no text been run, and no error been reported."""
     context = browser.new_context(**how)
     context.set_default_timeout(120_000)
     if script:
@@ -43,7 +40,6 @@ def opened(browser, address, expected=(), script=None, **how):
 
 
 def violations(tab):
-    """Return what axe finds wrong with a page: on a phone, a tablet and a desk, there dark too."""
     axe = pytest.importorskip("axe_playwright_python.sync_playwright", reason="axe-playwright-python is not installed").Axe()
     found = []
     for width, scheme in ((360, "light"), (768, "light"), (1280, "light"), (1280, "dark")):

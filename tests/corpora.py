@@ -1,10 +1,7 @@
-"""Random corpora with known structure."""
-
 import numpy as np
 
 
 def edited(words, kind, amount, rng, vocab):
-    """Return words changed by one of five kinds of edit, about ``amount`` of them."""
     m = max(1, round(amount * len(words)))
     new = list(rng.choice(vocab, m))
     if kind == "replace":
@@ -40,7 +37,7 @@ def planted(rng, n_families=120, members=4, lengths=(5, 5000)):
 
 
 def word_sets(texts, width=5):
-    """Shingle sets of texts of ASCII words, as tuples."""
+    """Shingle sets of texts of ASCII words."""
     out = []
     for text in texts:
         words = text.lower().split()

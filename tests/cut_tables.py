@@ -1,5 +1,3 @@
-"""Tables for tests of steps, cut into batches anywhere."""
-
 import pickle
 from functools import partial
 from itertools import pairwise
@@ -11,37 +9,31 @@ cuts = st.lists(st.integers(0, 40), max_size=6)
 
 
 def whole(*names):
-    """A schema of columns of integers."""
     return pa.schema([(name, "int64") for name in names])
 
 
 def columns_of(rows, schema):
-    """Rows, which are tuples, as columns by their names."""
     return {name: [row[i] for row in rows] for i, name in enumerate(schema.names)}
 
 
 def cut_at(rows, cuts):
-    """Cut a list, a table or an array at some rows; equal cuts make empty pieces."""
+    """Equal cuts make empty pieces."""
     bounds = [0, *sorted(min(cut, len(rows)) for cut in cuts), len(rows)]
     return [rows[begin:end] for begin, end in pairwise(bounds)]
 
 
 def batches(columns, schema, cuts=()):
-    """Yield a table, columns as lists, in batches cut at some rows."""
     arrays = [pa.array(columns[field.name], field.type) for field in schema]
     yield from cut_at(pa.RecordBatch.from_arrays(arrays, schema=schema), cuts)
 
 
 def cut_rows(rows, schema, cuts=()):
-    """Yield rows, which are tuples, in such batches."""
     return batches(columns_of(rows, schema), schema, cuts)
 
 
 def rows_of(batches):
-    """The rows of batches as tuples."""
     return [tuple(row.values()) for batch in batches for row in batch.to_pylist()]
 
 
 def run(step, rows, **arguments):
-    """Run a step that has been pickled; return its rows."""
     return rows_of(pickle.loads(pickle.dumps(partial(step, **arguments)))(rows))

@@ -1,5 +1,3 @@
-"""Small files of the formats that need a parser, made by hand."""
-
 import io
 import zipfile
 
@@ -13,7 +11,6 @@ OTHER = " ".join(f"The road number {n} leaves the town and ends at the coast aft
 
 
 def pdf(text):
-    """Return a PDF with a page of lines."""
     lines = (b"<%s> Tj T*" % line.encode("cp1252").hex().encode() for line in text.split("\n"))
     return pdf_of(
         b"<</Type/Catalog/Pages 2 0 R>>",
@@ -29,7 +26,7 @@ def stream(content, more=b""):
 
 
 def pdf_of(*objects):
-    """Return a PDF of objects, numbered from 1, of which the first is the catalog."""
+    """Objects are numbered from 1; the first is the catalog."""
     out, places = b"%PDF-1.7\n", []
     for number, one in enumerate(objects, 1):
         places.append(len(out))
@@ -48,7 +45,6 @@ def archive(members):
 
 
 def docx(*paragraphs, inside=None):
-    """Return a Word document, which may import a part before its paragraphs."""
     body = "".join(f"<w:p><w:r><w:t>{text}</w:t></w:r></w:p>" for text in paragraphs)
     at, parts = ("", {}) if inside is None else ('<w:altChunk r:id="a"/>', {"word/a.docx": inside})
     refers = f'<Relationships xmlns="{PACKAGE}"><Relationship Id="a" Type="{REFERS}/aFChunk" Target="a.docx"/></Relationships>'
@@ -58,14 +54,12 @@ def docx(*paragraphs, inside=None):
 
 
 def odt(text):
-    """Return an OpenDocument text of a paragraph."""
     spaces = f'xmlns:office="{OFFICE}" xmlns:text="{TEXT}"'
     body = f"<office:document-content {spaces}><text:p>{text}</text:p></office:document-content>"
     return archive({"content.xml": body})
 
 
 def epub(text):
-    """Return a book of a chapter."""
     return archive(
         {
             "META-INF/container.xml": '<container><rootfiles><rootfile full-path="b.opf"/></rootfiles></container>',
@@ -76,7 +70,6 @@ def epub(text):
 
 
 def record(kind, uri, body, content_type="application/http; msgtype=response", **more):
-    """Return a record of WARC."""
     head = {"WARC-Type": kind, "WARC-Target-URI": uri, "WARC-Date": "2026-11-01T00:00:00Z", "WARC-Record-ID": f"<urn:{uri}>",
             "Content-Type": content_type, **more, "Content-Length": len(body)}  # fmt: skip
     return b"WARC/1.0\r\n" + "".join(f"{k}: {v}\r\n" for k, v in head.items()).encode() + b"\r\n" + body + b"\r\n\r\n"

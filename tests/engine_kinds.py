@@ -1,5 +1,3 @@
-"""Every kind of engine that there is, and how each is set up."""
-
 import importlib.util
 import tempfile
 from pathlib import Path
@@ -43,7 +41,6 @@ OTHERS = dict.fromkeys(("slices", "rounds"), Slices)
 
 
 def cut_small(monkeypatch):
-    """The local engine does everything a few rows at a time."""
     monkeypatch.setattr(local_documents, "PIECE_BYTES", 400)
     monkeypatch.setattr(local_tables, "ROWS", 30)
     monkeypatch.setattr(local_sort, "MEMBERS", 20)
@@ -53,14 +50,13 @@ def cut_small(monkeypatch):
 
 
 def spill(monkeypatch):
-    """There is hardly any memory, so that everything goes to the disk."""
     monkeypatch.setattr(Memory, "table_budget", 8000)
     monkeypatch.setattr(Memory, "free", 40000)
     monkeypatch.setattr(Memory, "partition", lambda self, threads: 3000)
 
 
 def spark_engine(folder, partitions=2):
-    """An engine on the cluster of all tests, where tasks do all."""
+    """Tasks do all."""
     cluster = session()
     cluster.conf.set("spark.sql.shuffle.partitions", partitions)
     engine = SparkEngine(cluster, Path(folder) / WORK)
@@ -69,7 +65,7 @@ def spark_engine(folder, partitions=2):
 
 
 def frames_engine(folder, kind="frames"):
-    """The engine of clusters on data frames in plain Python; each task is run twice, as if it had failed."""
+    """Each task is run twice, as if it had failed."""
     from toy_frames import ToySession  # here, as it needs pyspark
 
     engine = SparkEngine(ToySession(fails_first=True), Path(folder) / WORK)
@@ -86,7 +82,7 @@ def large_components(kind, monkeypatch):
 
 
 def prepare(kind, monkeypatch):
-    """Set up whole jobs by an engine of some kind; return what ``dedup`` is to be given."""
+    """Return what ``dedup`` is to be given."""
     if kind in ("rounds", "toy"):
         monkeypatch.setattr(decide, "FEW", -1)  # the others verify few pairs at once
         monkeypatch.setattr(decide.Decider, "_slices", None)
@@ -109,7 +105,6 @@ def prepare(kind, monkeypatch):
 
 
 def make(kind, folder, monkeypatch):
-    """Make an engine of some kind without a job."""
     if kind == "toy":
         return ToyEngine(7)
     if kind == "spark":

@@ -1,5 +1,3 @@
-"""Rows for engines, and the same operations in plain Python."""
-
 import tempfile
 from contextlib import contextmanager
 from functools import partial
@@ -31,7 +29,6 @@ documents = st.lists(
 
 @contextmanager
 def running(kind):
-    """An engine in a folder of its own."""
     with tempfile.TemporaryDirectory() as folder, pytest.MonkeyPatch.context() as patch:
         engine = make(kind, Path(folder), patch)
         yield engine
@@ -39,7 +36,7 @@ def running(kind):
 
 
 def sketched(engine, found, by=("position",), references=0):
-    """Store and rank documents of two inputs; return (table, its rows in Python)."""
+    """Return (table, its rows in Python)."""
     rows = [{"position": (row >= references) << SOURCE_BITS | row} | document for row, document in enumerate(found)]
     stored = engine.materialize(engine.rows(pa.Table.from_pylist(rows, SKETCHES)), "sketches")
     table = engine.rank(stored, by, 1 << SOURCE_BITS)
@@ -57,7 +54,6 @@ def bag(rows):
 
 
 def groups_of(rows, by):
-    """Runs of equal values, which must each come once."""
     found = {}
     before = None
     for row in rows:
@@ -70,7 +66,6 @@ def groups_of(rows, by):
 
 
 def numbered(rows, schema):
-    """A step that counts the rows that it meets."""
     count = 0
     for batch in rows:
         yield pa.RecordBatch.from_arrays([*batch.columns, pa.array(range(count, count + len(batch)), integer)], schema=schema)
@@ -93,7 +88,6 @@ def components(pairs, n):
 
 
 def wanted_groups(rows, by, sort):
-    """What meets, by the definition."""
     found = {}
     for row in sorted(rows, key=lambda row: row[sort]):
         found.setdefault(row[by], []).append(row)

@@ -1,4 +1,4 @@
-"""A proxy before the object store of tests, which fails as real stores do, by counting: nothing in it is random."""
+"""A proxy before the object store of tests, which fails by counting: nothing in it is random."""
 
 import re
 import time
@@ -13,7 +13,7 @@ _KEPT = ("content-length", "transfer-encoding", "connection")
 
 
 class StoreFaults(Faults):
-    """What goes wrong with a store; only answers to a GET are cut."""
+    """Only answers to a GET are cut."""
 
     only = ""  # requests that are concerned have this in their path
     hidden = 0  # listings that miss what was written since they began to lag
@@ -82,7 +82,6 @@ class _Handler(Handler):
 
 
 def _without(listing, names):
-    """A listing of S3 without some names."""
     for name in names:
         listing = re.sub(rb"<Contents>(?:(?!</Contents>).)*<Key>[^<]*" + re.escape(name.encode()) + rb"</Key>.*?</Contents>",
                          b"", listing, flags=re.DOTALL)  # fmt: skip
@@ -91,7 +90,6 @@ def _without(listing, names):
 
 @contextmanager
 def failing(**given):
-    """While this lasts, what looks for S3 finds a proxy that fails as it is told."""
     faults = StoreFaults(**given)
     with running(_Handler, faults=faults) as address, object_store.environment(address):
         yield faults

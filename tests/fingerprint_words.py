@@ -1,5 +1,3 @@
-"""Fingerprints near each other, and what indexes find among them."""
-
 import numpy as np
 
 from lookalike.search import FingerprintFile
@@ -23,12 +21,10 @@ def as_ints(words):
 
 
 def triples(pairs):
-    """Return pairs as tuples (left, right, distance)."""
     return list(zip(pairs.left.tolist(), pairs.right.tolist(), pairs.distance.tolist(), strict=True))
 
 
 def check_first(first, expected):
-    """For each query one of the rows that it matches, or -1."""
     allowed = {}
     for query, row, _ in expected:
         allowed.setdefault(query, set()).add(row)
@@ -37,12 +33,10 @@ def check_first(first, expected):
 
 
 def of_margins(sums):
-    """Fingerprints of 64 bits, those of the sums that are above 0."""
     return np.packbits(sums > 0, axis=1, bitorder="little").view("uint64")[:, 0]
 
 
 def file_of(path, *batches, bits=64):
-    """A file of batches of fingerprints, in a folder."""
     file = FingerprintFile(path / "seen.fps", bits=bits)
     for batch in batches:
         file.append(batch)

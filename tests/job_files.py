@@ -54,21 +54,18 @@ def parse(text):
 
 
 def rows_of(path):
-    """The rows of a file of them, or of all those of a folder."""
     if path.is_dir():
         return [row for one in sorted(path.rglob("*")) if one.name.endswith(ROWS) for row in rows_of(one)]
     return pq.read_table(path).to_pylist() if path.suffix == ".parquet" else [*map(json.loads, read(path).splitlines())]
 
 
 def hold_rows(wanted, rows):
-    """Hold rows against lines of JSON; after one that ends with ``...`` the row may have other columns."""
     for line, row in zip(wanted, rows, strict=True):
         known = json.loads(line.removesuffix(" ..."))
         assert ({name: row[name] for name in known if name in row} if line.endswith(" ...") else row) == known
 
 
 def hold_lines(wanted, lines):
-    """Hold lines against others, of which ``...`` stands for any."""
     at = 0
     for place, line in enumerate(wanted):
         if place and wanted[place - 1] == "..." and line in lines[at:]:
@@ -80,24 +77,19 @@ def hold_lines(wanted, lines):
 
 
 def unescaped(block):
-    """Lines joined to bytes, of which escapes as those of Python stand for one each."""
     return "".join(block).encode().decode("unicode_escape").encode("latin-1")
 
 
 def made(name):
-    """The path of a file to write, in a folder that is there."""
     Path(name).parent.mkdir(parents=True, exist_ok=True)
     return Path(name)
 
 
 class Steps:
-    """What the steps of a job do, in the current folder."""
-
     def __init__(self, captured):
         self.captured = captured
 
     def file(self, name, block):
-        """Write a file: of rows, if its suffix says so, else of lines."""
         path = made(name)
         if path.suffix == ".parquet":
             pq.write_table(pa.Table.from_pylist([json.loads(line) for line in block]), path)
@@ -105,31 +97,25 @@ class Steps:
             write(path, [f"{line}\n".encode() for line in block])
 
     def bytes(self, name, block):
-        """Write a file that is these bytes."""
         write(made(name), [unescaped(block)])
 
     def equals(self, name, block):
-        """A file is these bytes."""
         assert read(Path(name)) == unescaped(block)
 
     def zip(self, name, block):
-        """Write a ZIP file of members, each line a name and, after a colon, its content."""
         members = (line.split(": ", 1) for line in block)
         made(name).write_bytes(archive({member: unescaped([content]) for member, content in members}))
 
     def pdf(self, name, block):
-        """Write a PDF of objects, each in a line, the first of which is the catalog; what follows ``>>stream `` is a stream."""
         parts = (line.partition(b">>stream ") for line in unescaped(["\\n".join(block)]).split(b"\n"))
         made(name).write_bytes(pdf_of(*(stream(content, head[2:]) if found else head for head, found, content in parts)))
 
     def warc(self, name, block):
-        """Write records of WARC, each line a kind, an address, perhaps a type, and, after a colon, content."""
         lines = (line.split(": ", 1) for line in block)
         kinds = ((head.split(" ", 2), unescaped([content])) for head, content in lines)
         write(made(name), [record(kind, uri, content, *more) for (kind, uri, *more), content in kinds])
 
     def sql(self, name, block):
-        """Run statements in a database, of DuckDB if its suffix says so, else of SQLite."""
         if name.endswith(".duckdb"):
             opened = importlib.import_module("duckdb").connect(name)
             opened.execute("set enable_progress_bar = false")  # which would print in processes of tests
@@ -140,12 +126,10 @@ class Steps:
                 opened.execute(statement)
 
     def needs(self, names, block):
-        """Skip the job where a package is not installed."""
         for name in names.split():
             pytest.importorskip(name, reason=f"needs the package {name}")
 
     def run(self, words, block, status=0):
-        """A command succeeds and prints the lines of the block, if there are any; after ``err:`` are words of standard error."""
         code, out, err = commands.run(self.captured, *shlex.split(words))
         said, texts = [line for line in block if line.startswith(("err: ", "out: "))], {"err": err, "out": out}
         assert code == status and all(line[5:] in texts[line[:3]] for line in said), texts
@@ -156,7 +140,6 @@ class Steps:
             hold_lines(wanted, out.splitlines())
 
     def refused(self, words, block):
-        """With the words of each line of the block a command fails, prints and changes nothing, and says why in standard error."""
         before = commands.contents(Path())
         for line in block:
             more, _, wanted = line.rpartition(" => ")
@@ -166,22 +149,18 @@ class Steps:
             assert commands.contents(Path()) == before
 
     def ends(self, words, block):
-        """A command ends with the code before its words; the block is that of ``run``."""
         status, words = words.split(" ", 1)
         self.run(words, block, int(status))
         gc.collect()  # as if a process had ended, and with it its locks
 
     def silent(self, words, block):
-        """A command succeeds and prints nothing."""
         assert commands.run(self.captured, *shlex.split(words)) == (0, "", "")
 
     def says(self, name, block):
-        """A file has these words."""
         text = Path(name).read_text()
         assert not [words for words in block if words not in text], text
 
     def holds(self, name, block):
-        """A file has these lines or rows; a folder these rows in all."""
         path = Path(name)
         if path.is_dir() or name.endswith(ROWS):
             hold_rows(block, rows_of(path))
@@ -189,7 +168,6 @@ class Steps:
             hold_lines(block, read(path).decode().splitlines())
 
     def same(self, names, block):
-        """Two files are the same bytes."""
         assert len({read(Path(name)) for name in names.split()}) == 1
 
     def absent(self, names, block):
@@ -207,8 +185,6 @@ BLOCKS = STEPS[:12]
 
 
 def job_of(kind, steps):
-    """The test of a job: it fails at the number of a line."""
-
     def job(tmp_path, monkeypatch, capfd):
         prepare(kind, monkeypatch)
         (tmp_path / WORK).mkdir()
@@ -222,7 +198,6 @@ def job_of(kind, steps):
 
 class JobFile(pytest.File):
     def collect(self):
-        """Yield each job by each kind of engine; all kinds but one are slow."""
         for fact, _, steps in parse(self.path.read_text()):
             for place, kind in enumerate(KINDS):
                 made = pytest.Function.from_parent(self, name=f"{fact} [{kind}]", callobj=job_of(kind, steps))

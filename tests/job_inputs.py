@@ -1,5 +1,3 @@
-"""Inputs of jobs, limits so small that jobs go to the disk, and a saved result."""
-
 import numpy as np
 import pytest
 from corpora import planted
@@ -30,7 +28,7 @@ def inputs(tmp_path_factory):
 
 @pytest.fixture
 def small_parts(monkeypatch):
-    """Makes every limit small, so that a small corpus takes all ways of a large one."""
+    """A small corpus takes all ways of a large one."""
     monkeypatch.setattr(local_tables, "PART_BYTES", 30_000)
     monkeypatch.setattr(local, "SPILL_BYTES", 15_000)
     monkeypatch.setattr(memory_module.Memory, "partition", lambda self, threads: 20_000)
@@ -39,7 +37,7 @@ def small_parts(monkeypatch):
 
 @pytest.fixture
 def files(tmp_path):
-    """A reference file and two input files; an id of the reference comes again in the input."""
+    """An id of the reference comes again in the input."""
 
     def write(name, rows):
         write_lines(tmp_path / name, ({"id": i, "text": t} for i, t in rows))

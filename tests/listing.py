@@ -1,5 +1,3 @@
-"""All pairs of some documents, with summary and provenance."""
-
 from lookalike.recipes import pairs
 from lookalike.settings.settings import PairSettings
 

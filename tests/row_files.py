@@ -1,5 +1,3 @@
-"""Files of rows: how tests write and read them, and texts of which some are near-duplicates."""
-
 import bz2
 import csv
 import decimal
@@ -40,20 +38,18 @@ def _from_zst(data):
 
 
 def column_file(path, values, start=0):
-    """A file of JSON lines with a column ``x`` of JSON as it stands."""
+    """``values`` are JSON as it stands."""
     rows = (f'{{"text":"{WORDS[start + i]}","x":{value}}}\n' for i, value in enumerate(values))
     path.write_text("".join(rows))
     return path
 
 
 def parquet(path, column, name="x"):
-    """A file of parquet with a column of Arrow."""
     pq.write_table(pa.table({"text": WORDS[: len(column)], name: column}), path)
     return path
 
 
 def converted(data, target):
-    """The column ``x`` of what is written."""
     la.dedup(data, threads=1, threshold=1.0).write(target)
     if target.suffix == ".csv":
         return [row["x"] for row in csv.DictReader(io.StringIO(target.read_text(), newline=""), strict=True)]

@@ -1,5 +1,3 @@
-"""Whether two results are the same, however they were made; and documents to make some of."""
-
 import pyarrow as pa
 from corpora import planted
 
@@ -12,11 +10,9 @@ VARIANTS = [
     {"key": "url", "keep": "site:2,0; shortest", "overrides": [{"id": "d50", "action": "keep"}]},
     {"keep": "last", "overrides": [{"id": f"d{i}", "action": "keep"} for i in range(30, 80)]},
 ]  # fmt: skip
-"""Settings of jobs over such documents."""
 
 
 def corpus(rng, n_families=25):
-    """Families with copies byte for byte, empty texts, and a column of groups."""
     texts = planted(rng, n_families=n_families, lengths=(5, 200))
     texts += [texts[i] for i in rng.integers(0, len(texts), 20)] + ["", "!?"]
     return pa.table({
@@ -26,7 +22,6 @@ def corpus(rng, n_families=25):
 
 
 def same(a, b):
-    """Hold the tables of two results against each other."""
     assert repr(a) == repr(b) and len(a) == len(b) and a.threshold == b.threshold
     assert a.keep.tolist() == b.keep.tolist() and a.clusters.tolist() == b.clusters.tolist()
     for name in TABLES:
@@ -35,7 +30,6 @@ def same(a, b):
 
 
 def same_job(a, b):
-    """Hold the tables of two jobs, and what they counted, against each other."""
     same(a, b)
     for name in COUNTED:
         assert getattr(a.summary, name) == getattr(b.summary, name), name

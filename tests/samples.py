@@ -1,12 +1,9 @@
-"""Samples of the products of what tests vary in, and texts of numbered words."""
-
 from itertools import product
 
 import pytest
 
 
 def words(name, n):
-    """A text of so many words."""
     return " ".join(f"{name}{i}" for i in range(n))
 
 

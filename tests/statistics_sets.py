@@ -1,12 +1,10 @@
-"""Pairs of sets of known resemblance."""
-
 import numpy as np
 
 import lookalike as la
 
 
 def pairs_of_sets(rng, n_pairs, union, resemblance, structured=False):
-    """Shingles of n_pairs pairs of sets with a given union and resemblance; rows 2i and 2i + 1 are a pair."""
+    """Rows 2i and 2i + 1 are a pair."""
     common = round(resemblance * union)
     left = common + (union - common) // 2
     rows = []
@@ -20,6 +18,5 @@ def pairs_of_sets(rng, n_pairs, union, resemblance, structured=False):
 
 
 def estimated(signatures, **how):
-    """Estimates of each pair of rows: 2i and 2i + 1."""
     rows = np.arange(0, len(signatures), 2)
     return signatures.estimated_resemblance(rows, rows + 1, **how)

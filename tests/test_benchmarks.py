@@ -1,5 +1,3 @@
-"""The figures of the README and of docs/benchmarks.md are those that the raw figures make."""
-
 import importlib
 import json
 from pathlib import Path

@@ -1,5 +1,3 @@
-"""Public docstrings say everything: parameters, what is returned, errors raised, and of formulas where they come from."""
-
 import dataclasses
 import inspect
 import pkgutil
@@ -12,13 +10,13 @@ SECTION = re.compile(r"^(\w[\w ]*)\n-{3,}\n", re.MULTILINE)
 
 
 def sections(thing):
-    """Return {title: text} of a numpydoc docstring; what comes first is called "summary"."""
+    """{title: text} of a numpydoc docstring."""
     parts = SECTION.split(inspect.getdoc(thing) or "")
     return {"summary": parts[0]} | dict(zip(parts[1::2], parts[2::2], strict=True))
 
 
 def described(*texts):
-    """Return the names that parameter sections describe: the words before " : ", and lines that are nothing but names."""
+    """The words before " : ", and lines that are nothing but names."""
     lines = [line for text in texts for line in text.splitlines() if line and not line.startswith(" ")]
     return {name.strip().lstrip("*") for line in lines for name in line.split(" : ")[0].split(",")}
 
@@ -28,7 +26,7 @@ def raised(function):
 
 
 def public():
-    """Yield (name, function, class or None) of all public functions and methods."""
+    """Yield (name, function, class or None)."""
     parts = (la, la.integrations, la.search, la.sketches)
     for name, thing in ((name, getattr(part, name)) for part in parts for name in part.__all__):
         if inspect.isfunction(thing):
@@ -59,7 +57,6 @@ def lacking_of_class(owner):
 
 
 def lacking(name, function, owner):
-    """Yield what the docstring of one function, method or class does not say."""
     if function is None:
         yield from lacking_of_class(owner)
         return

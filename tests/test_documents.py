@@ -1,5 +1,3 @@
-"""What the documents say is run: examples in docstrings, Python in the README, the commands' names."""
-
 import contextlib
 import doctest
 import glob
@@ -94,7 +92,6 @@ def stage(tmp_path_factory):
 
 
 def run(line):
-    """Run a line of a shell block that calls the program; return what it printed."""
     words = shlex.split(line, comments=True)[1:]
     words = [found for word in words for found in (sorted(glob.glob(word)) if "*" in word and "/" in word else [word])]
     with contextlib.redirect_stdout(io.StringIO()) as out:
@@ -103,7 +100,7 @@ def run(line):
 
 
 def run_console(block):
-    """Run a block of commands after dollar signs and compare what they print, times and sizes left out."""
+    """The line of times and sizes is left out."""
     for command in block.removeprefix("$ ").split("\n$ "):
         line, _, shown = command.partition("\n")
         printed = [text for text in run(line).splitlines() if "peak memory" not in text]
@@ -112,7 +109,7 @@ def run_console(block):
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 def test_code_in_the_documents_runs(page, stage, tmp_path, monkeypatch):
-    """All blocks of a page, in their order, in one folder: Python, commands, and commands with what they print."""
+    """All blocks of a page, in their order, in one folder."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     shutil.copytree(stage, tmp_path, dirs_exist_ok=True)
@@ -169,7 +166,6 @@ def test_the_version_is_the_same_everywhere():
 
 
 def test_the_curves_in_the_documents_are_those_of_the_planner():
-    """The table of the page, number by number."""
     text = (ROOT / "docs/how-to/choosing-parameters.md").read_text()
     rows = re.findall(r"recall ([0-9.]+) \((\d+) bands of (\d+) rows\) \| (.*?) \|\n", text)
     assert len(rows) == 2

@@ -1,5 +1,3 @@
-"""Every public entry where one optional package is missing: it works, or says in one sentence which command installs what it needs."""
-
 import json
 import os
 import re
@@ -91,7 +89,6 @@ print(json.dumps(said))
 
 
 def told_by(package, folder):
-    """Run every entry in a process of its own; return (status, what was said on standard error) of each."""
     command = [sys.executable, "-c", BLOCKED + ENTRIES, package]
     known = {name: value for name, value in os.environ.items() if name != "PYTHONWARNINGS"}
     done = subprocess.run(command, cwd=folder, env=known, capture_output=True, text=True)

@@ -1,5 +1,3 @@
-"""What other packages add is found wherever Python itself looks, and nothing is loaded where there is none."""
-
 import subprocess
 import sys
 import zipfile
@@ -12,7 +10,6 @@ def metadata(points="[lookalike.toys]\na = one:a\n"):
 
 
 def install(folder, **given):
-    """Put the metadata of a package into a folder."""
     folder.mkdir(parents=True)
     for name, text in metadata(**given).items():
         (folder / name).write_text(text)

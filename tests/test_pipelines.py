@@ -1,5 +1,3 @@
-"""The examples for other pipelines run, where these are installed, and keep what a job keeps."""
-
 import gzip
 import json
 import re
@@ -21,7 +19,6 @@ ROWS = [
 
 @pytest.fixture
 def folder(tmp_path, monkeypatch):
-    """A folder of documents in two files, which is the current one."""
     monkeypatch.chdir(tmp_path)
     Path("documents").mkdir()
     for number in range(2):
@@ -31,7 +28,6 @@ def folder(tmp_path, monkeypatch):
 
 
 def example(package):
-    """Run the example of a page that imports a package; return its names."""
     pytest.importorskip(package, reason=f"{package} is not installed")
     (code,) = [block for block in re.findall(r"```py\n(.*?)```", PAGE.read_text(), re.DOTALL) if f"import {package}" in block
                or f"from {package}" in block]  # fmt: skip

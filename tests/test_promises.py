@@ -1,5 +1,3 @@
-"""The page of promises names tests that exist, for each promise."""
-
 import re
 from pathlib import Path
 

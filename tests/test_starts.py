@@ -1,4 +1,4 @@
-"""What starting loads: help, completion, and a small job load nothing that they do not need. No test here measures time."""
+"""No test here measures time."""
 
 import os
 import subprocess
@@ -30,7 +30,6 @@ TEXTS = ["the quick brown fox jumps over the lazy dog and runs away"] * 2 + [
 
 
 def loaded(code, **environment):
-    """Run code in a fresh process; return the names of the modules that are loaded at its end, and what it printed."""
     told = "\nimport sys\nprint('\\nLOADED', *sys.modules)"
     done = subprocess.run([sys.executable, "-c", code + told], env=os.environ | environment, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr

@@ -1,5 +1,3 @@
-"""What is said to a person: counts, sizes, and names that others chose."""
-
 import pickle
 import unicodedata
 
@@ -23,7 +21,7 @@ def test_what_is_not_printable_is_an_escape():
 
 
 def test_no_character_steers_a_terminal():
-    """All of Unicode: what is left as it is is a letter, a mark, a number, punctuation, a symbol or the space."""
+    """What is left is a letter, a mark, a number, punctuation, a symbol or the space."""
     left, others = [], []
     for c in map(chr, range(0x110000)):
         (left if unicodedata.category(c)[0] in "LMNPS" or c == " " else others).append(c)
@@ -43,7 +41,6 @@ def test_counts_and_sizes():
 
 
 def copies(error):
-    """An error, and what comes back of it when it is pickled."""
     return error, pickle.loads(pickle.dumps(error))
 
 

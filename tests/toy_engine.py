@@ -13,13 +13,12 @@ from lookalike.inputs.texts import read_again
 
 
 class Rows:
-    """A table; each time that it is asked for batches they are cut elsewhere. Those that are ready have columns of their own."""
+    """Batches are cut elsewhere each time; those that are ready have columns of their own."""
 
     def __init__(self, schema, rows, random, ready=()):
         self.schema, self.rows, self.random, self.ready = schema, rows, random, ready
 
     def batches(self):
-        """Cut the rows anywhere; some batches are empty."""
         yield from self.ready
         begin = 0
         while begin < len(self.rows):
@@ -36,8 +35,6 @@ class Rows:
 
 
 class ToyEngine(Engine):
-    """Runs everything at once, one row after the other."""
-
     joins_keep_order = False
     components = None
 

@@ -1,4 +1,4 @@
-"""Data frames of Spark in plain Python: as much of them as the engine on Spark asks for, without a JVM."""
+"""As much of Spark's data frames as the engine asks for, in plain Python, without a JVM."""
 
 import re
 import traceback
@@ -36,13 +36,12 @@ def deal(table, n):
 
 
 def decisions_of(result):
-    """The decisions of a job on such frames, in the order of positions."""
     made = result._job.decisions
     return pa.Table.from_batches(made.batches(), made.schema).sort_by("position")
 
 
 class ToyFrame:
-    """Rows in parts, made when they are asked for; each part is a table."""
+    """Rows in parts, tables, made when they are asked for."""
 
     def __init__(self, session, schema, make):
         self.session, self.schema, self.make = session, schema, make
@@ -74,7 +73,7 @@ class ToyFrame:
         schema, pickled = schema_of(ddl), cloudpickle.dumps(function)
 
         def run(number, part):
-            """Run a task; the first attempt of each fails at its end if the session says so."""
+            """The first attempt fails at its end if the session says so."""
             for attempt in range(2):
                 TaskContext._taskContext = SimpleNamespace(partitionId=lambda: number)
                 try:
@@ -102,7 +101,7 @@ class ToyFrame:
         return pa.concat_tables([self.schema.empty_table(), *self.make()])
 
     def repartition(self, n, name=None):
-        """Deal the rows out; those that are equal in a column go to one part, which may get several of them, and others none."""
+        """Rows that are equal in a column go to one part, which may get several of them, and others none."""
         if name is not None:
             return self._by(n, lambda value: value // 2 % n, name)
         return ToyFrame(self.session, self.schema, lambda: deal(self._whole(), n))
@@ -128,7 +127,7 @@ class ToyFrame:
         return ToyFrame(self.session, self.schema, lambda: [part.sort_by(keys) for part in self.make()])
 
     def orderBy(self, *names, ascending):  # noqa: N802
-        """Sort all rows, and cut them into parts; bytes as Spark sorts them."""
+        """Bytes are sorted as Spark sorts them."""
         keys = [(name, "ascending" if up else "descending") for name, up in zip(names, ascending, strict=True)]
 
         def make():

@@ -1,5 +1,3 @@
-"""Waiting for what happens in another thread or process, however slow the machine is."""
-
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
@@ -9,7 +7,6 @@ MINUTES = 600.0
 
 
 def until(holds):
-    """Wait until a function returns something that is true, and return it."""
     end = time.monotonic() + MINUTES
     while not (found := holds()):
         assert time.monotonic() < end, "what was waited for has not happened"
@@ -18,7 +15,6 @@ def until(holds):
 
 
 def at_once(n, work):
-    """Run a function in n threads that begin together, each with its number; return what it returned, or raise."""
     barrier = threading.Barrier(n)
     with ThreadPoolExecutor(n) as threads:
         return list(threads.map(lambda number: (barrier.wait(), work(number))[1], range(n)))

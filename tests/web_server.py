@@ -1,4 +1,4 @@
-"""A web server on this machine that fails as it is told, by counting, and answers what the Hub of Hugging Face is asked for."""
+"""A web server that fails as it is told, by counting, and answers what the Hub of Hugging Face is asked for."""
 
 import json
 import re
@@ -15,8 +15,6 @@ RESOLVED = re.compile(r"/datasets/(?P<name>[^/]+/[^/]+)/resolve/(?P<revision>[^/
 
 
 class Faults:
-    """What goes wrong, and what was seen."""
-
     every = 0  # each such request fails
     status = 503  # by this
     most = 1 << 30  # so many at most
@@ -30,7 +28,7 @@ class Faults:
 
 
 class Site(Faults):
-    """What is on the server, too. Data sets: {(OWNER/NAME, revision): {path: bytes}}."""
+    """Data sets: {(OWNER/NAME, revision): {path: bytes}}."""
 
     status = 500
     ranges = True
@@ -48,15 +46,12 @@ class Site(Faults):
 
 
 class Handler(BaseHTTPRequestHandler):
-    """Answers of which some bytes may be missing."""
-
     protocol_version, disable_nagle_algorithm = "HTTP/1.1", True
 
     def log_message(self, *given):
-        """Say nothing."""
+        pass
 
     def send(self, status, headers, body, n_bytes=None):
-        """Send an answer, or so many bytes of it and nothing more."""
         self.send_response_only(status)
         for name, value in {"Content-Length": str(len(body)), **headers}.items():
             self.send_header(name, value)
@@ -70,7 +65,6 @@ class Handler(BaseHTTPRequestHandler):
 
 @contextmanager
 def running(handler, **members):
-    """Give the address of a server, while this lasts."""
     server = ThreadingHTTPServer(("127.0.0.1", 0), type("Handler", (handler,), members))
     server.daemon_threads = True
     threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True).start()
@@ -165,7 +159,6 @@ class _Handler(Handler):
 
 @contextmanager
 def serving(**given):
-    """Give a site and its address, while this lasts."""
     site = Site(**given)
     with running(_Handler, site=site) as site.address:
         yield site

@@ -1,4 +1,4 @@
-"""Documents of several weeks, and what a job against saved sketches must say: what it says against the kept documents."""
+"""A job against saved sketches must say what it says against the kept documents."""
 
 import json
 import random
@@ -31,19 +31,16 @@ VARIANTS = {
     "recall 1": {"recall": 1, "threshold": 0.8},
     "large documents left out": {"max_document": 60, "on_error": "skip"},
 }
-"""Settings of jobs."""
 
 
 @pytest.fixture
 def here(tmp_path, monkeypatch):
-    """The current folder, which is empty."""
     monkeypatch.chdir(tmp_path)
     return tmp_path
 
 
 @pytest.fixture
 def crawl(here):
-    """Folders ``w0``, ``w1``, ``w2`` of documents in the current folder."""
     for number, table in enumerate(weeks(1)):
         (here / f"w{number}").mkdir()
         written(table, here / f"w{number}", "p")
@@ -51,7 +48,6 @@ def crawl(here):
 
 
 def cut_small(monkeypatch):
-    """Tasks of a cluster get few rows, and units are short."""
     from lookalike.engines.spark import engine as engine_module
     from lookalike.inputs import texts as input_texts
 
@@ -83,7 +79,6 @@ def weeks(seed, n=60):
 
 
 def written(table, folder, name):
-    """Write documents to two files of which the rows lie in several groups; return them."""
     paths = []
     for part, some in enumerate((table.slice(0, len(table) // 3), table.slice(len(table) // 3))):
         paths.append(folder / f"{name}-{part}.parquet")
@@ -107,7 +102,7 @@ def said(result):
 
 
 def forge(folder, change):
-    """Change the description of saved sketches, as somebody else could: with a checksum that fits."""
+    """As somebody else could: with a checksum that fits."""
     path = folder / "sketches.json"
     held = json.loads(path.read_bytes())
     del held["checksum"]

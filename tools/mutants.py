@@ -94,7 +94,11 @@ class Copy:
         self.folder = Path(self.kept.name)
         shutil.copytree(SOURCE, self.folder / "src/lookalike")
         (self.folder / "src/sitecustomize.py").write_text(PLAIN)
-        self.environment = os.environ | {"PYTHONPATH": str(self.folder / "src"), "PYTHONDONTWRITEBYTECODE": "1"}
+        self.environment = os.environ | {
+            "PYTHONPATH": str(self.folder / "src"),
+            "PYTHONDONTWRITEBYTECODE": "1",
+            "LOOKALIKE_TEST_SEED": "0",
+        }
 
     def run(self, *given: str, seconds: float | None = None) -> subprocess.CompletedProcess[str]:
         """Run tests against the copy."""

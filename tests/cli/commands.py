@@ -1,5 +1,3 @@
-"""Commands, run in the process of the tests."""
-
 import logging
 import shlex
 import sys
@@ -10,7 +8,6 @@ from lookalike.cli.main import main
 
 
 def status(*arguments):
-    """Run a command; return its exit code."""
     with pytest.raises(SystemExit) as stop:
         main([str(argument) for argument in arguments])
     logging.getLogger("lookalike").handlers.clear()  # as with a process that ends
@@ -18,7 +15,6 @@ def status(*arguments):
 
 
 def run(captured, *arguments):
-    """Run a command; return (exit code, standard output, standard error)."""
     code = status(*arguments)
     out, err = captured.readouterr()
     assert code == 70 or "Traceback" not in err
@@ -26,7 +22,6 @@ def run(captured, *arguments):
 
 
 def fails(captured, *arguments):
-    """Run a command; return its exit code and standard error."""
     return run(captured, *arguments)[::2]
 
 

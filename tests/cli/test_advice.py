@@ -1,5 +1,3 @@
-"""What messages advise: options on the command line, keywords in Python, and nothing that a reader cannot follow."""
-
 import re
 import subprocess
 import sys
@@ -65,7 +63,6 @@ def test_each_reader_gets_its_own_words(run):
 
 
 def crowd(size):
-    """Documents of a long header and so many words of their own."""
     header = words("header", 10 * size)
     return write_lines("x.jsonl", (f"{header} {words(f'w{n}-', size)}" for n in range(40)))
 
@@ -98,7 +95,6 @@ def test_commands_say_nothing_that_does_not_concern_them(run):
 
 
 def deep(call):
-    """How many lines of ours a traceback names."""
     with pytest.raises((la.LookalikeError, TypeError)) as raised:
         call()
     return sum("/lookalike/" in frame.filename for frame in traceback.extract_tb(raised.value.__traceback__))

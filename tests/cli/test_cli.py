@@ -1,4 +1,4 @@
-"""Commands held against Python, and what takes a patch or another user; the rest is in tests/jobs."""
+"""Commands against Python, and what takes a patch or another user; the rest is in tests/jobs."""
 
 import inspect
 import json
@@ -55,7 +55,6 @@ def test_no_permission_is_told_before_any_work(ends, monkeypatch):
 
 
 def test_names_fit():
-    """Those that are too long are cut in the middle, or at their end."""
     from rich.cells import cell_len
 
     names = ["a" * 50, "文" * 30, "e\u0301" * 40, "short", "", "\x1b" * 9]
@@ -69,7 +68,6 @@ def test_names_fit():
 
 
 def test_a_message_names_the_sources_that_lose_most():
-    """In Python, with the names of its keywords."""
     for number, copies in enumerate([9, 0, 10, *range(8, -1, -1), 10]):
         write_lines(f"f{number:02}.jsonl", [f"own text {number} {row}" if row < copies else PAGE for row in range(10)])
     write_lines("a.jsonl", [PAGE])
@@ -101,7 +99,6 @@ def test_what_somebody_else_saved_is_read_where_the_user_says(crawl, run, ends, 
 
 
 def test_weeks_on_a_store(crawl, run, ends, bucket):
-    """Documents and sketches in a bucket; what is not allowed is refused before any work."""
     lake = str(put_folder(crawl, bucket / "lake"))
     how = "-t 0.6 --width 1 --json --quiet --set save_sketches"
     code, out, _ = run(f"dedup {lake}/w0 {how}={lake}/history/w0")

@@ -1,5 +1,3 @@
-"""The command compare reads two files as dedup does: the same pair has the same figure."""
-
 import gzip
 import json
 from itertools import product
@@ -31,7 +29,6 @@ MAKE = {
 
 
 def compared(run, suffix, line, **options):
-    """Compare a page with one of some words more: the figure must be that of ``pairs``."""
     names = [f"{name}{suffix}" for name in "ab"]
     code, out, _ = run(f"compare {' '.join(names)} {line} --json")
     (found,) = la.pairs([Path(name) for name in names], threshold=0.05, recall=1, **options).to_pylist()

@@ -1,5 +1,3 @@
-"""Settings in ``lookalike.toml``, ``--config``, ``--set``, presets, and records of jobs."""
-
 import json
 from pathlib import Path
 

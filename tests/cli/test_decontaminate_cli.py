@@ -1,4 +1,4 @@
-"""The command decontaminate where types or memory make the case; the rest is in tests/jobs/decontaminate.job."""
+"""The rest is in tests/jobs/decontaminate.job."""
 
 import pyarrow.parquet as pq
 from json_lines import write_lines

@@ -1,5 +1,3 @@
-"""How the program ends where a stream, a signal or an error ends it: what it prints, where, and its exit status."""
-
 import os
 import subprocess
 import sys
@@ -79,8 +77,6 @@ def test_a_reader_that_leaves_ends_the_program_silently():
 
 @pytest.fixture
 def fails_with(monkeypatch):
-    """Lets a job fail: when it begins, or when it writes or closes."""
-
     def arm(error, where="recipes.job.open_job", patch=monkeypatch):
         def fail(*_args, **_kwargs):
             raise error

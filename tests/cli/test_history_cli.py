@@ -1,4 +1,4 @@
-"""Weeks that are interrupted: nothing of them is left for the next one; tests/jobs/history-command.job has what they print."""
+"""What weeks print is in tests/jobs/history-command.job."""
 
 import gc
 import os

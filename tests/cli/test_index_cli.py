@@ -1,4 +1,4 @@
-"""``lookalike index`` where bytes, patches or Python make the case; the rest is in tests/jobs/index-command.job."""
+"""Where bytes, patches or Python make the case; the rest is in tests/jobs/index-command.job."""
 
 import json
 from pathlib import Path
@@ -14,8 +14,6 @@ import lookalike as la
 
 @pytest.fixture
 def index(run):
-    """Runs a command about an index, which must succeed: (standard output, standard error)."""
-
     def made(line):
         code, *said = run(f"index {line}")
         assert code == 0, said
@@ -82,7 +80,6 @@ def test_an_addition_that_fails_says_what_had_been_added(index, count, ends, pag
 
 
 def test_the_memory_decides_how_many_documents_are_added_at_one_go(index, pages, monkeypatch):
-    """And nothing else: the same documents are found."""
     found, added, add = [], [], la.Index.add
     monkeypatch.setattr(la.Index, "add", lambda self, ids, *more, **how: added.append(len(ids)) or add(self, ids, *more, **how))
     monkeypatch.setattr("lookalike.engines.memory.Memory.batch", lambda self, most: 1000 if self.cap == 600_000_000 else most)

@@ -1,5 +1,3 @@
-"""``lookalike info``: what this installation has."""
-
 import importlib.metadata
 
 import lookalike as la

@@ -1,4 +1,4 @@
-"""Odd values have an answer or a clear error: types in Python, pipes; tests/jobs has those of options, and names that are too long."""
+"""Types in Python, and pipes; tests/jobs has options, and names that are too long."""
 
 import json
 import os

@@ -1,4 +1,4 @@
-"""The command repeats to the byte; the rest is in tests/jobs/repeats-command.job."""
+"""The rest is in tests/jobs/repeats-command.job."""
 
 from pathlib import Path
 

@@ -1,7 +1,4 @@
-"""Ids, names of files and columns, and texts that would steer a terminal: shown with escapes there.
-
-Errors escape them whatever they are about (``test_wording.py``).
-"""
+"""Errors escape names whatever they are about: ``test_wording.py``."""
 
 import os
 import pty
@@ -24,7 +21,6 @@ TEXT = words("word", 60)
 
 @pytest.fixture(autouse=True)
 def _hostile():
-    """Rows whose ids, columns and texts are hostile, in files whose names are."""
     os.mkdir("in")
     rows = [{"id": id, NASTY: f"{TEXT} {i} {NASTY}", "text": f"{TEXT} {i}"} for i, id in enumerate(IDS)]
     write_lines(f"in/{NASTY}.jsonl", rows)
@@ -33,7 +29,6 @@ def _hostile():
 
 
 def terminal(line, *words):
-    """Run the program with a terminal as standard output and error; return its exit code, and what came there."""
     ours, theirs = pty.openpty()
     env = os.environ | {"TERM": "xterm", "PYTHONUTF8": "1"}
     with subprocess.Popen([*process(line), *words], stdout=theirs, stderr=theirs, stdin=subprocess.DEVNULL, env=env) as run:
@@ -49,7 +44,7 @@ def terminal(line, *words):
 
 
 def checked(text):
-    """Return what was printed: lines that steer nothing, none of which begins in the middle of a name."""
+    """Lines steer nothing, and none begins in the middle of a name."""
     lines = text.split("\n")
     assert [line for line in lines if not line.isprintable() or line.startswith(("\r", "error: all is well"))] == []
     return text
@@ -57,7 +52,7 @@ def checked(text):
 
 @pytest.fixture
 def printed(capfd):
-    """Runs the program in this process: its exit code, and what it printed. NASTY stands for the hostile name in words."""
+    """NASTY stands for the hostile name."""
 
     def run(line):
         code = status(*(word.replace("NASTY", NASTY) for word in line.split()))

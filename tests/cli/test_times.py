@@ -1,5 +1,3 @@
-"""The time and the memory that a command states: those of the user's clock, and of the system."""
-
 import re
 import subprocess
 import sys
@@ -35,6 +33,5 @@ def test_results_count_what_is_done_with_them():
 
 
 def test_the_memory_of_a_parser_counts():
-    """One that takes more than the process itself."""
     big = subprocess.run([sys.executable, "-c", "b = bytearray(700_000_000); b[::4096] = b[::4096]"], check=False)
     assert big.returncode == 0 and peak_memory() > 700_000_000

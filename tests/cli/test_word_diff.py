@@ -1,5 +1,3 @@
-"""``lookalike compare --diff``: marks in files, colours on terminals, columns on wide ones."""
-
 import re
 import sys
 

@@ -1,5 +1,3 @@
-"""Candidates equal the pairs that share a key, found by dictionaries."""
-
 from itertools import chain, combinations, islice, pairwise, product
 
 import numpy as np
@@ -9,7 +7,6 @@ from lookalike.search.banding import find_candidates
 
 
 def groups_of(keys):
-    """The rows of each key that two or more have, by key."""
     rows_of = {}
     for row, key in enumerate(keys.tolist()):
         rows_of.setdefault(key, []).append(row)
@@ -17,12 +14,10 @@ def groups_of(keys):
 
 
 def by_dictionary(keys):
-    """All pairs that share a key."""
     return {pair for column in keys.T for rows in groups_of(column) for pair in combinations(rows, 2)}
 
 
 def listed(keys, threads=1):
-    """The candidates, each of which must come once."""
     left, right = find_candidates(keys, threads)
     pairs = list(zip(left.tolist(), right.tolist(), strict=True))
     assert len(pairs) == len(set(pairs)), "a pair is listed twice"

@@ -1,4 +1,4 @@
-"""Links of who holds a shingle come in portions; ``tests/recipes/test_twin.py`` holds what they lead to against the definition."""
+"""``tests/recipes/test_twin.py`` holds what links lead to against the definition."""
 
 import numpy as np
 
@@ -6,7 +6,7 @@ from lookalike import core
 
 
 def test_links_of_holders_come_in_portions(rng):
-    """However small: the same as all at once, each of which is made of a member and an earlier one, or any other."""
+    """However small: the same as all at once, each of a member and an earlier one, or any other."""
     for turn in range(60):
         most, heads, both = int(rng.integers(2, 6)), int(rng.integers(0, 4)), turn % 2 == 0
         sizes = rng.integers(1, 25, 3)

@@ -1,5 +1,3 @@
-"""Keyed digests against their twin in plain Python integers, and what their secret is for."""
-
 from itertools import product
 
 import numpy as np
@@ -15,12 +13,10 @@ EXTREMES = [0, 1, (1 << 56) - 1, PRIME - 1]
 
 
 def where(texts, beyond=b""):
-    """Texts that lie side by side."""
     return np.frombuffer(b"".join(texts) + beyond, np.uint8), np.cumsum([0, *map(len, texts)]).astype(np.int64)
 
 
 def digests(texts, secret, *withins, beyond=b""):
-    """The compiled ones of texts that lie side by side."""
     found = digest_documents(*where(texts, beyond), np.array(secret, np.uint64), *withins)
     return [tuple(row) for row in found.tolist()]
 
@@ -40,7 +36,7 @@ def test_digests_equal_their_twin(texts, key, beyond, within):
 
 
 def test_the_largest_numbers_do_not_overflow():
-    """Points and words at the ends of their ranges, where sums of products are largest."""
+    """There sums of products are largest."""
     for byte, point in product([0, 255], EXTREMES):
         powers = [pow(point, i, PRIME) for i in (1, 2, 3)]
         for word in (0, (1 << 64) - 1):

@@ -1,5 +1,3 @@
-"""SimHash, tables of prefixes and flip enumeration equal their twins."""
-
 from itertools import product
 
 import numpy as np
@@ -29,7 +27,7 @@ def test_fingerprints_equal_twin(rng):
 
 
 def test_each_set_of_flips_comes_once_in_order_of_cost_and_none_is_missing(rng):
-    """As printed the thesis' rule leaves out 9 of 45 pairs of 10 bits. Of the core, and of the theory, which has no masks."""
+    """As printed the thesis' rule leaves out 9 of 45 pairs of 10 bits. The theory has no masks."""
     for n, size in product([0, 1, 2, 5, 9, 14], [0, 1, 2, 3, 6]):
         costs = np.sort(rng.random(n))
         every = naive.flips_by_cost(costs.tolist(), min(size, n))

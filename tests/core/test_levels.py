@@ -1,5 +1,3 @@
-"""The level of the core that is loaded: the best that the processor has, or the one that is asked for, if it has it."""
-
 import platform
 import sys
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Damaged tables are reported; ``tests/index/test_answers.py`` holds what is found in whole ones to a twin."""
+"""``tests/index/test_answers.py`` holds what is found in whole tables to a twin."""
 
 import numpy as np
 from raising import assert_raises

@@ -1,5 +1,3 @@
-"""Packing and counting equal their twins, for all bits and lengths."""
-
 from itertools import combinations, product
 from time import process_time
 
@@ -35,7 +33,7 @@ def random_signatures(rng, n, permutations):
 
 
 def check(packed, codes):
-    """Hold a sketch to the codes of its documents, of each of which there is a list for each part."""
+    """``codes``: for each document a list for each part."""
     assert [part.tolist() for part in unpack(packed)] == [[*part] for part in zip(*codes, strict=True)]
     for i, j in combinations(range(len(codes)), 2):
         equal = [sum(a == b for a, b in zip(*sides, strict=True)) for sides in zip(codes[i], codes[j], strict=True)]
@@ -57,7 +55,7 @@ def test_xored_bits_equal_twin(rng):
 
 
 def test_single_bits_have_the_error_of_a_share():
-    """R is 2 E - 1 for a share E of equal bits: its error is twice that of E, with two more matches and two more misses."""
+    """R is 2 E - 1 for a share E of equal bits, with two more matches and two more misses."""
     matches = np.array([[40], [55], [64]])
     found, error = XorBits(combined=1).estimate(matches, 64, np.zeros(3), np.zeros(3))
     share = (matches[:, 0] + 2) / 68
@@ -133,7 +131,7 @@ def test_filling_equals_twins(rng):
 
 
 def test_a_single_filled_bin_fills_all_in_time_in_proportion():
-    """Of 65,536 bins; 0.1 looked at all bins in each of t ln t rounds, for more than a minute."""
+    """0.1 looked at all bins in each of t ln t rounds, for more than a minute."""
     bins = np.full((2, 1 << 16), 0xFFFFFFFF, np.uint32)
     bins[:, 5] = 7
     for densify in FILLED:

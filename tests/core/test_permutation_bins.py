@@ -1,5 +1,3 @@
-"""One permutation of a universe cut into bins: the report's example, its twin, refusals."""
-
 from functools import partial
 
 import numpy as np
@@ -17,7 +15,7 @@ PLACES, OFFSETS = [2, 4, 7, 13, 0, 3, 6, 13, 0, 1, 10, 12], [0, 4, 8, 12]
 
 
 def test_golden_example_of_the_report():
-    """Three sets under one permutation of 16, four bins; (X, Y): 1/3, (X, Z): 0/4, (Y, Z): 1/4."""
+    """Three sets under one permutation of 16, four bins."""
     signatures = PermutationBins(universe=16, permutations=4).bin_places(PLACES, OFFSETS)
     assert signatures.values.tolist() == [[2, 0, NONE, 1], [0, 2, NONE, 1], [0, NONE, 2, 0]]
     assert signatures.estimated_resemblance([0, 0, 1], [1, 2, 2]).tolist() == [1 / 3, 0.0, 1 / 4]
@@ -40,7 +38,7 @@ def test_bins_equal_twin(rng):
 
 
 def test_bits_that_hold_whole_places_estimate_as_these_do(rng):
-    """t log2(D / t) bits, and a plane of filled bins: equal estimates, errors and pairs. With a bit less, chance matches."""
+    """t log2(D / t) bits, and a plane of filled bins. With a bit less, chance matches."""
     for universe, bins, bits in [(1 << 16, 256, 8), (1 << 16, 256, 16), (600, 200, 2), (64, 64, 1)]:
         common, *own = rng.permutation(universe)[: universe // 20 * 5].reshape(5, -1)
         sets = np.concatenate([np.concatenate([common, some]) for some in own])

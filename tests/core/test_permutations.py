@@ -1,5 +1,3 @@
-"""Permutations equal Python's big integers, and permute."""
-
 import numpy as np
 from naive import families as naive
 from naive.hashing import derive
@@ -12,7 +10,6 @@ N = hashing.ROUNDS
 
 
 def check(universe, keys):
-    """Hold places of keys to the twin; no two have one."""
     places = hashing.Permutation(universe=universe, seed=3).apply(np.array(keys, np.uint64)).tolist()
     rounds = derive(3, "permutation", N)
     assert places[:50] == [naive.permute(key, universe, rounds) for key in keys[:50]] and len({*places}) == len(keys)

@@ -1,4 +1,4 @@
-"""Lines that may come twice; ``tests/recipes/test_repeats.py`` holds what is repeated, of any texts, against plain Python."""
+"""``tests/recipes/test_repeats.py`` holds what is repeated against plain Python."""
 
 from itertools import pairwise
 
@@ -12,7 +12,7 @@ from lookalike.text.texts import from_bytes
 
 
 def lines(texts, table=()):
-    """[low key, high key, begin, end, number, ...] of the lines of each text that may come twice."""
+    """[low key, high key, begin, end, number, ...] of each line."""
     where, secret = from_bytes(texts), digest_secret(b"k" * 32, "lines")
     units, bounds, _ = core.find_lines(
         where.data, where.offsets, 1, False, native_characters(), secret, np.array(table, np.uint64)
@@ -21,7 +21,7 @@ def lines(texts, table=()):
 
 
 def test_a_table_tells_what_came_once(rng):
-    """Two bits of 32 a word: of 500 keys in 1,024 words hardly one is taken for one that came twice, and none that did is left out."""
+    """Two bits of 32 a word: hardly one of 500 keys in 1,024 words is taken for one that came twice, and none that did is lost."""
     table, texts = np.zeros(1024, np.uint64), [b"%d" % number for number in rng.integers(0, 1 << 60, 500)]
     every = lines(texts)
     keys = [unit[0] for units in every for unit in units]

@@ -1,5 +1,3 @@
-"""Exact verification equals set arithmetic."""
-
 from itertools import product
 
 import numpy as np

@@ -1,5 +1,3 @@
-"""Self-joins by sorting find each pair within the radius once, whatever blocks the tables are made of."""
-
 from itertools import combinations, product
 
 import numpy as np

@@ -1,5 +1,3 @@
-"""Tokenizing and shingling equal their twins on hand-picked and random texts."""
-
 import unicodedata
 from itertools import product
 
@@ -32,7 +30,6 @@ TEXTS = [
 
 
 def texts_of(data):
-    """Bytes, perhaps invalid, as texts."""
     return from_arrow_array(pa.array(data, pa.large_binary()))
 
 
@@ -64,7 +61,6 @@ ANYTHING = ["a", "Z", "7", "word", "Eightlet", "ninelette", "SIXTEENLETTERSXX", 
 
 
 def in_bytes(piece):
-    """UTF-8, or bytes as they are."""
     return piece if isinstance(piece, bytes) else piece.encode()
 
 
@@ -78,7 +74,7 @@ def in_bytes(piece):
     st.sampled_from(["word", "char", "line"]), st.sampled_from(["none", "NFC", "NFKC"]), st.booleans(),
 )  # fmt: skip
 def test_any_bytes_equal_twin(rows, unit, normalization, fold_case):
-    """Every kind of character, invalid bytes too, beside every other and at every place in a block."""
+    """Every kind of character beside every other and at every place in a block."""
     data = [b"".join(in_bytes(piece) * times for piece, times in row) for row in rows]
     shingling = Shingling(unit=unit, width=1, normalization=normalization, fold_case=fold_case)
     values, offsets = shingling.hashes(texts_of(data))
@@ -92,7 +88,7 @@ KINDS = ["abc", "7", "\u00e9", "\u4e2d", "\U00020000", "\u0e01", "\u0301", "\u30
 
 
 def test_hashes_do_not_depend_on_where_a_word_stands():
-    """Two characters side by side make the same shingles at every distance from the beginning and the end of a buffer."""
+    """At every distance from the beginning and the end of a buffer."""
     for unit, first, second in product(["word", "char", "line"], map(in_bytes, KINDS), map(in_bytes, KINDS)):
         core = b"abc" + first + second + b"xyz" + first + b" one"
         data = [b" " * before + core + b" " * after for before in range(131) for after in (0, 3, 100)]
@@ -110,7 +106,7 @@ DAMAGE = [b"\x80", b"\xc0\x80", b"\xc1\xbf", b"\xc3", b"\xe0\x9f\xbf", b"\xe4\xb
 
 
 def test_invalid_bytes_are_found_beside_characters_of_every_size():
-    """At every place of a block, at the end of a text in the middle of a buffer, too."""
+    """In the middle of a buffer, too."""
     for around, before, damage in product(["a", "\u044f", "\u4e2d", "\U0001f600"], range(70), DAMAGE):
         text, more = around.encode() * before + damage, around.encode() * 70
         with pytest.raises(UnicodeDecodeError) as error:
@@ -128,7 +124,7 @@ def test_values_stay_as_they_are_when_others_are_made():
 
 
 def test_characters_that_fold_to_three_have_room():
-    """Two bytes can fold to three characters; no value is written beyond an array."""
+    """Two bytes can fold to three characters."""
     text = "\u0390\u03b0" * 200_000
     values, offsets = Shingling(unit="char", width=1).hashes(from_strings([text]))
     assert offsets.tolist() == [0, 3 * len(text)]

@@ -1,5 +1,3 @@
-"""Sifting by short hashes: no pair that reaches the threshold is left out, and hardly one that is far below it stays."""
-
 import numpy as np
 import pytest
 
@@ -8,7 +6,7 @@ from lookalike.values.shingles import Halves
 
 
 def rows_of(sets, hashed=lambda value: value):
-    """The ascending upper halves of the distinct hashes of 64-bit values, row after row."""
+    """Upper halves, row after row."""
     hashes = [sorted({hashed(value) for value in values}) for values in sets]
     rows = [np.sort((np.array(some, np.uint64) >> np.uint64(32)).astype(np.uint32)) for some in hashes]
     repeats = np.array([len(values) - len(some) for values, some in zip(sets, hashes, strict=True)], np.int64)
@@ -22,7 +20,7 @@ def sifted(lefts, rights, left, right, threshold):
 
 @pytest.mark.parametrize(("bits", "n_hashes"), [(64, 400), (38, 400), (64, 3), (64, 40), (64, 300)])
 def test_no_pair_that_reaches_the_threshold_is_left_out(rng, bits, n_hashes):
-    """Also where the upper halves of many members are equal (values of 38 bits have only 64 of them), or where many share a hash."""
+    """Also where the upper halves of many members are equal (values of 38 bits have only 64 of them)."""
     hashes = rng.integers(0, 1 << bits, n_hashes, dtype=np.uint64)
     hashed = (hashes if n_hashes == 400 else rng.choice(hashes, 400)).tolist().__getitem__
     for threshold in [0.3, 0.5, 0.75, 0.8, 0.95, 1.0]:
@@ -45,7 +43,7 @@ def test_no_pair_that_reaches_the_threshold_is_left_out(rng, bits, n_hashes):
 
 
 def test_pairs_exactly_at_the_threshold_stay():
-    """For every fraction of small numbers, however it is rounded."""
+    """However the fraction is rounded."""
     rng = np.random.default_rng(3)
     values = [int(value) for value in rng.integers(0, 1 << 63, 200)]
     for union in range(1, 61):

@@ -1,5 +1,3 @@
-"""Sketch and band kernels equal their twins."""
-
 from itertools import pairwise, product
 
 import numpy as np
@@ -30,7 +28,6 @@ def test_slots_equal_twins(rng):
 
 
 def test_long_texts_that_repeat_themselves(rng):
-    """Few distinct shingles, many times over: the same slots as without repeats."""
     for distinct, size in product([1, 3, 40], [150, 200, 1000, 20_000]):
         values = rng.integers(0, 1 << 64, distinct, dtype=np.uint64)
         values[0] = 0

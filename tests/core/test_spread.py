@@ -1,4 +1,4 @@
-"""Values stand in tables where a factor puts them that nobody knows: those made to meet do not, and no result depends on it."""
+"""Values stand in tables where a factor puts them that nobody knows."""
 
 import subprocess
 import sys
@@ -39,7 +39,7 @@ def test_values_made_to_meet_stand_apart():
 
 
 def test_values_that_meet_are_numbered_by_first_appearance_and_found(rng):
-    """The factor being known, values can be made that all begin at one place. Among them 0, and the number that stands for it."""
+    """The factor being known, values can be made that begin at one place. Among them 0, and the number that stands for it."""
     for n in [0, 1, 7, 8, 9, 3000]:
         factor = index_values(np.empty(0, np.uint64))[0][2]
         crafted = np.arange(n, dtype=np.uint64) * np.uint64(pow(factor, -1, 1 << 64))
@@ -52,7 +52,7 @@ def test_values_that_meet_are_numbered_by_first_appearance_and_found(rng):
 
 
 def test_zero_is_a_value_like_any_other():
-    """A free place of a table holds a zero; no value may stand for it."""
+    """A free place of a table holds a zero."""
     found, offsets = drop_repeats(np.array([0, ZERO, 0, 5, ZERO, 0, 0], np.uint64), np.array([0, 6, 7]))
     assert (found.tolist(), offsets.tolist()) == ([0, ZERO, 5, 0], [0, 3, 4])
 

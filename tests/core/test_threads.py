@@ -1,5 +1,3 @@
-"""Work shared among threads comes back in order; one piece of it takes no thread; each thread has arrays of its own."""
-
 import threading
 import weakref
 from concurrent.futures import ThreadPoolExecutor
@@ -25,7 +23,7 @@ def test_results_come_in_the_order_of_the_items():
 
 
 def test_threads_are_started_for_several_pieces_only():
-    """The caller's is one of them: as many work at a time, and no more are started."""
+    """The caller's is one of them."""
     for n, threads in [(1, 4), (5, 1), (2, 2), (9, 3)]:
         at_once = threading.Barrier(min(n, threads), timeout=30)
         used = set(in_order(lambda _, at_once=at_once: (at_once.wait(), threading.current_thread())[1], range(n), threads))
@@ -42,7 +40,7 @@ def test_few_items_are_drawn_ahead():
 
 
 def test_an_error_waits_for_its_turn():
-    """One of the caller's own thread, too: what comes before it is yielded first."""
+    """One of the caller's own thread, too."""
     begun = threading.Event()
 
     def work(i):

@@ -1,4 +1,4 @@
-"""What walks refuse; ``tests/recipes/test_twin.py`` holds what they decide to the definition."""
+"""``tests/recipes/test_twin.py`` holds what walks decide to the definition."""
 
 import numpy as np
 from raising import assert_raises

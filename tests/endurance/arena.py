@@ -1,5 +1,3 @@
-"""Runs something in a child process that is killed, or whose machine loses its power, and hears what it had acknowledged."""
-
 import ctypes
 import os
 import shutil
@@ -23,7 +21,7 @@ LIBRARY = ctypes.CDLL(None)
 
 
 def with_preloaded(main, arguments, program, sources):
-    """Call ``main`` of a program where shared libraries, made of some sources, are preloaded: in this process, or by it in another."""
+    """Call ``main`` where libraries are preloaded: in this process, or by ``program`` in another."""
     if hasattr(LIBRARY, "power_arm"):
         return main(*arguments)
     with tempfile.TemporaryDirectory(prefix="lookalike-preloaded-") as folder:
@@ -43,7 +41,7 @@ class RefusedError(Exception):
 
 
 class Ended(NamedTuple):
-    """How a child ended: its exit code (below 0 if it was killed), what it said on the way, and in the end."""
+    """The code is below 0 if the child was killed; it said ``heard`` on the way, and ``last`` in the end."""
 
     code: int
     heard: bytes
@@ -53,7 +51,7 @@ class Ended(NamedTuple):
 
 
 class Arena:
-    """The folders of one case: ``root``, which is watched, and others beside it."""
+    """The folders of a case, of which ``root`` is watched."""
 
     def __init__(self, base):
         self.root, self.store, self.temporary, self.after = (base / name for name in ("root", "store", "tmp", "after"))
@@ -67,8 +65,7 @@ class Arena:
     def run(self, act, call=0, seconds=None, power=False):
         """Run ``act(say)`` in a child; return how it ended, and the Disk, if the loss of its power is to follow.
 
-        It is killed in its n-th ``call`` that changes files in ``root``, or after some seconds. With ``power``, what is needed to
-        lose the power afterwards is noted.
+        It is killed in its n-th ``call`` that changes files in ``root``, or after some seconds.
         """
         disk = None
         if power:
@@ -96,7 +93,7 @@ class Arena:
 
 
 def _live(act, say, armed):
-    """The life of a child, which never returns: what it says, a line feed, how often it changed files, and its last words."""
+    """Write what a child says, a line feed, how often it changed files, and its last words; never return."""
     code, last = 0, ""
     try:
         LIBRARY.power_arm(*armed)

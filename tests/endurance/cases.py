@@ -1,5 +1,3 @@
-"""What is done while a process is killed or loses its power: outputs, and files that last. Jobs are in ``jobs``."""
-
 import json
 import random
 import shutil
@@ -19,7 +17,7 @@ def text_of(number):
 
 
 def whole(folder):
-    """All files below a folder but locks and what a killed run leaves until the next."""
+    """All files but locks and what a killed run leaves until the next."""
     hidden = [p for p in folder.rglob(".*") if p.name.endswith((".tmp", ".old"))]
     found = sorted(p for p in folder.rglob("*") if p.is_file() and p.name != "lock")
     return {str(p.relative_to(folder)): p.read_bytes() for p in found if not any(p.is_relative_to(h) for h in hidden)}
@@ -31,7 +29,7 @@ def remains(folder):
 
 
 class Case:
-    """One kind of case. ``progress`` is how far it is: a number that ``judge`` finds out after each kill.
+    """``progress`` is how far a case is: a number that ``judge`` finds out after each kill.
 
     ``prepare(root)`` makes the state before; ``act(root, progress, say)`` goes on from there, in a child that is killed;
     ``judge(root, progress, ended)`` raises LostError, or returns the progress by now; ``finish(root, progress)`` goes on to the
@@ -44,10 +42,10 @@ class Case:
     """Whether it has to go on after a kill; after a loss of power it may be refused, too."""
 
     def prepare(self, root):
-        """Nothing is there before, unless a kind says what."""
+        pass
 
     def draw_limits(self, draw):
-        """It runs the same each time, unless a kind says how."""
+        pass
 
 
 def written(result, path, force, **how):
@@ -55,7 +53,7 @@ def written(result, path, force, **how):
 
 
 class Output(Case):
-    """Something written to a name, perhaps over an older one: a result, by whatever writes it; ``read`` is to read all that is there."""
+    """A result written to a name, perhaps over an older one; ``read`` is to read all that is there."""
 
     def __init__(self, result, older, name, write=written, read=None):
         self.result, self.older, self.name, self.write, self.read = result, older, name, write, read
@@ -64,15 +62,14 @@ class Output(Case):
         self.write(result, root / self.name, force=force)
 
     def _state(self, root):
-        """The output alone: what is beside it comes after it. Times and sizes that the description tells are no part of it."""
+        """What is beside the output comes after it. Times and sizes that the description tells are no part of it."""
         found = {name: data for name, data in whole(root).items() if name.startswith(self.name)}
         return {name: data for name, data in found.items() if not name.endswith(("_lookalike.json", "result.json"))}
 
     def given(self, root):
-        """What else is there: nothing, unless a kind says what."""
+        pass
 
     def prepare(self, root):
-        """Write the older one, and learn what there is to be."""
         self.given(root)
         self._write(self.result, root, False)
         self.wanted = self._state(root)
@@ -123,7 +120,7 @@ def sketches():
 
 
 class Prints(Case):
-    """Batches appended to a file of fingerprints, of which some are there before; the progress is their number."""
+    """The progress is the number of batches, of which some are there before."""
 
     rounds = 3
     strict = False  # a file that was cut off while it was made is refused
@@ -141,7 +138,6 @@ class Prints(Case):
             say(b".")
 
     def _found(self, root):
-        """How many batches are there, which must be the first ones."""
         found = [some[:, 0] for some in la.search.FingerprintFile(root / "seen.fps")._chunks.batches()]
         if not all(np.array_equal(some, self._batch(number)) for number, some in enumerate(found)):
             raise LostError("a batch is not what it was")
@@ -154,7 +150,6 @@ class Prints(Case):
         self._append(root, max(progress, self.there), self.batches, say)
 
     def judge(self, root, progress, ended):
-        """All batches that were acknowledged are there, and perhaps the one after them; nothing else."""
         least = max(progress, self.there) + len(ended.heard)
         try:
             found = self._found(root)
@@ -173,7 +168,7 @@ class Prints(Case):
 
 
 class Lasting(Case):
-    """A persistent index that is added to, removed from and compacted; the progress is the number of changes.
+    """The progress is the number of changes.
 
     The first additions are there before; without any, making the index is part of the case.
     """
@@ -185,7 +180,7 @@ class Lasting(Case):
         self.changes = [*self._drawn(random.Random(seed), changes)]
 
     def _drawn(self, draw, changes):
-        """The same changes each time: (what, ids, {id that is there then: its version})."""
+        """Changes: (what, ids, {id that is there then: its version})."""
         live, number = {}, 0
         for i in range(changes):
             lot, what, ids = draw.random() if i >= self.segments else 0.0, "compact", []
@@ -236,7 +231,7 @@ class Lasting(Case):
         return sorted(i for table in index.export() for i in table["id"].to_pylist())
 
     def judge(self, root, progress, ended):
-        """Every change that was acknowledged has happened, and perhaps the one after them; nothing else."""
+        """Every acknowledged change has happened, and perhaps the one after; nothing else."""
         least = max(progress, self.segments) + ended.heard.count(b".")
         try:
             opened = la.Index.open(root / "index", "read")
@@ -264,7 +259,6 @@ class Lasting(Case):
         return sorted({ids[q] for q, hit, score in zip(rows, hits, near, strict=True) if ids[q] == hit and score >= 1})
 
     def finish(self, root, progress):
-        """Do what is left; nothing else lies in the folder then."""
         self._go_on(root, progress, len(self.changes), len)
         with la.Index.open(root / "index") as index:
             found, files = self._ids(index), index._state.manifest.files

@@ -32,7 +32,6 @@ class Disk:
         self.top = self._known(root)
 
     def _known(self, path):
-        """Note what is there before: a folder with all below it, or a file."""
         if path.is_dir() and not path.is_symlink():
             node = Node()
             node.seen = {name: self._known(path / name) for name in sorted(os.listdir(path))}
@@ -52,7 +51,7 @@ class Disk:
         return node, name
 
     def _replay(self):
-        """Go through the log; return the changes of names, each (folder, old, new, node), how many surely are on the disk, and which."""
+        """The changes of names in the log, each (folder, old, new, node), how many surely are on the disk, and which."""
         changes, sure, durable = [], 0, set()
         for line in (self.store / "log").read_text().splitlines():
             what, path, *rest = line.split("\t")

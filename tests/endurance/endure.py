@@ -36,7 +36,6 @@ ROWS = [*(f"killed: {name}" for name in NAMES.values()), *FUZZ.values(), "failin
 
 
 def run(program, *arguments):
-    """Run a program of the tests; return what it printed. Lines that say that something is wrong are printed at once."""
     lines, command = [], [sys.executable, str(ROOT / "tests" / program), *map(str, arguments)]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
         for line in process.stdout:
@@ -81,7 +80,6 @@ WORK = {kind: partial(fuzz, kind) for kind in FUZZED} | {"kills": kills, "faults
 
 
 def write(lines, page):
-    """Put rows into the section of a page, in place of older ones."""
     before, _, section = page.read_text().partition(HEADING)
     known = {line.split(" | ")[0].removeprefix("| "): line for line in section.splitlines()} | lines
     chosen = "".join(f"{known[name]}\n" for name in ROWS if name in known)

@@ -1,4 +1,4 @@
-"""A job with a work folder, killed and resumed until it is through, with limits so small that it takes all ways of a large one."""
+"""Limits are so small that a job takes all ways of a large one."""
 
 import random
 
@@ -26,7 +26,6 @@ SETTINGS = (
 
 
 def write_inputs(folder):
-    """Write two files of families of near-duplicates, and one of references; return their names."""
     draw = np.random.default_rng(7)
     texts = planted(draw, n_families=70, members=3, lengths=(5, 200))
     texts += ["the same words in every page " * 4 + f"and page number {i % 40}" for i in range(60)] + ["", texts[0]]
@@ -39,8 +38,6 @@ def write_inputs(folder):
 
 
 class Job(Case):
-    """Runs until it is through; how it runs (threads, memory, sizes of parts) is another each time."""
-
     rounds = 4
 
     def __init__(self, inputs, settings, folder):
@@ -74,7 +71,6 @@ class Job(Case):
         result.close()
 
     def judge(self, root, progress, ended):
-        """The output is there as a whole, or not at all; once it was acknowledged, it is there."""
         path = root / "out" / "o.jsonl"
         found = path.read_bytes() if path.exists() else None
         if found != self.wanted and (found is not None or ended.heard):
@@ -90,7 +86,6 @@ class Job(Case):
         raise RefusedError(message)
 
     def finish(self, root, progress):
-        """The bytes are those of a run that nobody disturbed, and nothing is left of the job."""
         try:
             self.act(root, progress, len)
         except la.LookalikeError as error:

@@ -37,7 +37,7 @@ INDEXES = (  # kind, whether texts are kept, additions that are there before
 
 
 def make_cases(folder, kinds):
-    """Make the cases of some kinds; what they need is made in this process, so that its children have it warm."""
+    """What cases need is made in this process, so that its children have it warm."""
     inputs = jobs.write_inputs(folder)
     made = {
         "job": lambda: [jobs.Job(inputs, settings, folder) for settings in jobs.SETTINGS],
@@ -59,14 +59,12 @@ def outputs(inputs):
 
 
 class Killing:
-    """Cases from their beginning to their end, killed on the way."""
-
     def __init__(self, folder, kinds):
         self.kinds, self.made, self.place = kinds, make_cases(folder, kinds), Arena(folder / "arena")
         self.sizes = {}
 
     def size(self, case):
-        """How many calls and seconds a case takes that nobody disturbs."""
+        """(calls, seconds) of a case that nobody disturbs."""
         if case not in self.sizes:
             self.place.clear()
             case.prepare(self.place.root)
@@ -123,7 +121,6 @@ class Killing:
         return kind, counts
 
     def work(self, seeds, wanted, until_lost):
-        """Run the cases of some seeds until there were as many kills as are wanted; return counts by kind."""
         by_kind, done = {}, 0
         for seed in seeds:
             kind, counts = self.one(seed)
@@ -137,7 +134,6 @@ class Killing:
 
 
 def report(by_kind):
-    """Print the counts; return how many cases lost something."""
     shown = ("cases", "kills", "power cuts", "acknowledged", "refused", "lost")
     total = Counter()
     for kind, counts in sorted(by_kind.items()):

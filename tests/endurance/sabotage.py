@@ -10,8 +10,6 @@ from lookalike.index import manifest
 
 
 def in_place():
-    """Files are written in place, under the name that they are to have."""
-
     @contextmanager
     def written(path, *, compress=True, mode=None, replace=True, beside=None):
         atomic.make_folders(path.parent)
@@ -29,7 +27,6 @@ def no_sync():
 
 
 def no_folder_sync():
-    """Files are synced, and the folders that name them are not."""
     for module in (atomic, disk, arrays):
         module.sync_folder = lambda path: None
 

@@ -1,5 +1,3 @@
-"""Six weeks of ``la.History``, and the merging of what they add, killed and gone on with until they are through."""
-
 import contextlib
 import os
 import random
@@ -19,10 +17,8 @@ HOW = la.Settings(id="id", threads=1, counts=True)
 
 
 class Weeks(Case):
-    """A week after another, and then all are merged; the progress is how much of this is done.
-
-    After each kill the folder is opened, as any command does: by then the weeks that are done have their outputs and their
-    generations, the others have neither, and nothing else is there.
+    """After each kill the folder is opened, as any command does: by then the weeks that are done have their outputs and their
+    generations, the others have neither, and nothing else is there. The progress counts the weeks, and their merging.
     """
 
     rounds = 8
@@ -61,14 +57,13 @@ class Weeks(Case):
         return {name: data for name, data in whole(root).items() if not name.endswith("_lock")}
 
     def act(self, root, progress, say):
-        """Do all of it from the beginning: what is done stays as it is."""
+        """What is done stays as it is."""
         for done in range(progress and progress - 1, len(self.outputs) + 1):
             self._step(root, done)
             if done >= progress:
                 say(b".")
 
     def judge(self, root, progress, ended):
-        """What was acknowledged is there, and perhaps one step more; nothing else."""
         least = progress + len(ended.heard)
         if ended.code == 3:
             raise LostError(f"refused: {ended.last}")
@@ -84,7 +79,6 @@ class Weeks(Case):
         return done[0]
 
     def finish(self, root, progress):
-        """Go on to the end, once more from the beginning, and with an output that is gone: the bytes are always the same."""
         self.act(root, progress, len)
         self.act(root, 0, len) if progress % 2 else None
         if self._state(root) != self.wanted[-1] or remains(root):

@@ -1,5 +1,3 @@
-"""Rows of equal keys meet in every engine, against the same in plain Python."""
-
 from itertools import groupby, product
 
 import pyarrow as pa
@@ -55,7 +53,6 @@ def test_rows_meet_by_bytes(kind, found, by, sort, some):
 @given(numbers, st.integers(2, 4), st.sampled_from([(1, 0), (2**31, 1), (2**56, 2**60)]))
 @example([(0, 0, True, 0.0), (0, 3, True, 0.0), (1, 1, True, 0.0)], 2, (2**40, 1))
 def test_rows_meet_by_numbers(kind, found, width, large):
-    """Also by large and negative ones."""
     with running(kind) as engine:
         schema = pa.schema(list(MET)[:width])
         found = [(large[0] * row[0] - large[1], *row[1:width]) for row in found]

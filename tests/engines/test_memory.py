@@ -1,5 +1,3 @@
-"""How much memory a job may use, and how it is divided."""
-
 import itertools
 import resource
 from types import SimpleNamespace
@@ -68,7 +66,6 @@ def test_what_is_asked_for_or_a_share_of_what_is_free(monkeypatch):
 
 @pytest.fixture
 def files(monkeypatch):
-    """Files of the system, by name, which stand for those of this one."""
     held = {}
 
     def read(name):

@@ -1,5 +1,3 @@
-"""How far an engine says it is, where pieces that threads work at do not count; and how long stages take."""
-
 import time
 
 from lookalike.engines.progress import Clock, WorkProgress

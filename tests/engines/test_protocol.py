@@ -122,7 +122,7 @@ def test_union_and_store(kind, one, other):
 @quick
 @given(st.lists(st.tuples(st.integers(0, 39), st.integers(0, 39)), max_size=40))
 def test_components(kind, links):
-    """Bundles are whole components; of each document all earlier partners. With little memory large ones may be left out."""
+    """With little memory large components may be left out."""
     with running(kind) as engine:
         if engine.components is None:
             return

@@ -1,5 +1,3 @@
-"""A whole job by every engine: the same decisions, pairs and counts."""
-
 import random
 from contextlib import closing
 from functools import cache
@@ -77,7 +75,6 @@ CASES = {
 
 @cache
 def corpus():
-    """Families, copies, empties, a template, chains; a column of each kind."""
     rng = random.Random(2)
     words = [f"w{i}" for i in range(25)]
     texts = ["", "...", ""]
@@ -103,12 +100,10 @@ COUNTED = ("documents", "kept", "exact_duplicates", "near_duplicates", "empty", 
 
 
 def split(references, **more):
-    """The documents after so many references, and these, as jobs are given them."""
     return {"data": corpus().slice(references), "against": corpus().slice(0, references) if references else None} | more
 
 
 def told(case, references=0, **more):
-    """All that a job says but how long it took."""
     with closing(la.dedup(**split(references, threshold=0.7, width=1) | CASES[case] | more)) as result:
         unknown = ("candidate_pairs", "verified_pairs") if "recall" in CASES[case] else ()  # they depend on the secret
         summary = {name: getattr(result.summary, name) for name in COUNTED if name not in unknown}
@@ -121,7 +116,6 @@ def expected(case, references):
 
 
 def same(found, wanted):
-    """Hold counts and tables against each other."""
     assert found[0] == wanted[0]
     assert all(one.equals(other) for one, other in zip(found[1:], wanted[1:], strict=True))
 
@@ -162,7 +156,6 @@ def test_all_pairs_are_listed(kind, measure, monkeypatch):
 
 @pytest.mark.parametrize(("more", "kind"), one_in(3, [{}, {"within": "g"}, {"ignore": ["t1 t2 t3"]}], LOCAL))
 def test_pairs_of_crowds_are_all_listed(more, kind, monkeypatch):
-    """Though fewer are compared than where no bucket is a crowd."""
     given = split(30, threshold=0.6, width=1, bands=6, rows=2, **more)
     wanted = find_pairs(**given, max_bucket=10**6)
     found = find_pairs(**given, max_bucket=2, **prepare(kind, monkeypatch))
@@ -222,7 +215,6 @@ def test_closing_a_result_closes_its_engine():
 
 @each_kind
 def test_refusals(kind, monkeypatch):
-    """What is wrong with rows is said alike."""
     twice = {"text": ["a b", "b c", "c d", "d e", "e f"], "id": [3, 1, 2, 1, 3]}
     damaged = {"text": [b"a b", b"b\xff"], "id": [1, 2]}
     for rows, said in ((twice, "the id '1' appears twice: .*row 1 and .*row 3;"), (damaged, "row 1: invalid UTF-8 at byte 1")):

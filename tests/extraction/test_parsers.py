@@ -1,14 +1,14 @@
-"""Processes that parse: their limits, their order, and what a document that ends one leaves behind."""
-
 import os
 import signal
 import time
 import tracemalloc
 
+import pytest
 from document_files import docx, eml, odt, pdf
 from formats.jobs import put, refused
 
 import lookalike as la
+from lookalike.errors import InputDataError
 from lookalike.extraction import UnreadableError, parsers, worker
 
 MOST = 1 << 20
@@ -25,8 +25,18 @@ def test_order_and_threads():
         assert all(text.startswith(b"number %d " % i) for i, text in found.items())
 
 
+def test_what_comes_before_a_damaged_place_is_there():
+    def torn():
+        yield from enumerate([docx("a"), docx("b"), docx("c")])
+        raise InputDataError("cut short")
+
+    documents, found = parsers.texts_of(torn(), "docx", MOST, 2), []
+    with pytest.raises(InputDataError):
+        found.extend(documents)
+    assert found == [(0, b"a"), (1, b"b"), (2, b"c")]
+
+
 def alone(kind, content, **limits):
-    """Ask a process of its own; return why the document cannot be read."""
     one = parsers._Worker(**limits)
     try:
         return "{!r} {}".format(*one.text_of(kind, [content], MOST))
@@ -82,7 +92,6 @@ def test_systems_without_a_limit_of_memory(tmp_path, monkeypatch):
 
 
 def test_what_one_document_may_take():
-    """Time, memory, depth and length."""
     nested = odt("<text:span>" * 50_000 + "x" + "</text:span>" * 50_000)
     for said, kind, content, limits in (
         ("takes more than 0.2 seconds of processor time", "docx", SLOW, {"seconds": 0.2}),
@@ -94,7 +103,7 @@ def test_what_one_document_may_take():
 
 
 def test_a_crash_takes_one_document():
-    """A process that died is not used again, whether it died before the document or with it."""
+    """A process that died is not used again."""
     assert text_of("one") == b"one"
     taken = parsers._idle[-1]
     os.kill(taken._process.pid, signal.SIGSEGV)
@@ -105,7 +114,6 @@ def test_a_crash_takes_one_document():
 
 
 def test_prints_do_not_disturb(monkeypatch, tmp_path):
-    """A parser's own output does not get between the answers."""
     code = "print('hello'); import os; os.write(1, b'x' * 100); raise ModuleNotFoundError(name='y')"
     put(tmp_path / "pypdfium2.py", code)
     monkeypatch.syspath_prepend(tmp_path)

@@ -1,4 +1,4 @@
-"""What can only be made by hand of documents: damaged, nested and hostile ones; what texts they have is in jobs."""
+"""What can only be made by hand of documents; what texts they have is in jobs."""
 
 from itertools import product
 

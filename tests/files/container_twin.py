@@ -10,7 +10,6 @@ GROWING = FileType(magic=b"TESTFILE", version=1, name="tests", error=la.errors.I
 
 
 def grown(path):
-    """A file of three batches, opened anew."""
     return GrowingFile(path, GROWING, accepts)
 
 
@@ -27,7 +26,7 @@ def add(file, n, fits=lambda meta: None):
 
 
 def content(path):
-    """What the batches of a file hold, every byte checked."""
+    """Every byte is checked."""
     file = grown(path)
     with open_regular(path, GROWING) as stream:
         return [
@@ -50,6 +49,5 @@ def three_batches(tmp_path):
 
 
 def whole_file(tmp_path):
-    """A file of one section, and how all of it is read."""
     write_arrays(tmp_path / "x", {"a": np.arange(5, dtype=np.uint16), "b": np.array([True, False])}, {"m": 1})
     return tmp_path / "x", lambda: (ArrayFile(tmp_path / "x").check(), dict(ArrayFile(tmp_path / "x")))[0]

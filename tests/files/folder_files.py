@@ -1,5 +1,3 @@
-"""Folders of small files, what is in them, calls that are interrupted, and disks that are full."""
-
 import resource
 import sys
 from contextlib import contextmanager, suppress
@@ -10,7 +8,6 @@ from json_lines import write_lines
 
 
 def fill(folder, **texts):
-    """Write files of one row each into a folder."""
     folder = Path(folder)
     folder.mkdir(parents=True, exist_ok=True)
     for name, text in texts.items():
@@ -43,7 +40,7 @@ def stopped(after, *calls):
 
 @contextmanager
 def limited(n_bytes):
-    """While this lasts, no file may grow beyond a size, as on a disk that is full; modules would be cut off, too."""
+    """No file may grow beyond a size, as on a disk that is full; modules would be cut off, too."""
     soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(sys, "dont_write_bytecode", True)

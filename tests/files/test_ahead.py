@@ -1,4 +1,4 @@
-"""Objects that are read ahead: the same bytes, several requests at a time, none of them twice, and no more than may be held."""
+"""The same bytes, several requests at a time, none of them twice, and no more than may be held."""
 
 import io
 import random
@@ -20,8 +20,6 @@ DATA = random.Random(5).randbytes(400_003)
 
 
 class Held(Prefetcher):
-    """A file in memory, which counts what is asked of it, and is read in small blocks."""
-
     def __init__(self, data=DATA, room=HELD * 1000, block=1000):
         super().__init__(self.ask, len(data))
         self.data, self.asked, self.room, self.block = data, [], room, block

@@ -51,7 +51,7 @@ def contents(files):
 
 
 def tarred(*members):
-    """A tar file of members: (name or header, content)."""
+    """Members are (name or header, content)."""
     out = io.BytesIO()
     with tarfile.open(fileobj=out, mode="w") as whole:
         for name, content in members:
@@ -70,7 +70,7 @@ def archive(path, files=FILES):
 
 
 def read(path, **options):
-    """Return the texts of an input, by what their names add to its name, and what was left out."""
+    """Texts of an input, by what their names add to its name, and what was left out."""
     opened = open_sources([path], **options)
     rows = {}
     for split in opened:
@@ -101,7 +101,7 @@ def header(name, kind):
 
 
 def encrypted():
-    """A zip file whose last member is marked so."""
+    """The last member is marked so."""
     packed = bytearray(archive(Path("packed.zip"), {"a.txt": A, "b.txt": B}).read_bytes())
     packed[packed.rindex(b"PK\1\2") + 8] |= 1
     return packed

@@ -1,5 +1,3 @@
-"""Files of named arrays, whole or growing."""
-
 import os
 from threading import Barrier, Thread
 
@@ -114,7 +112,7 @@ def test_a_lost_head_is_not_taken_for_the_end(path):
 
 
 def test_readers_see_whole_batches_while_another_adds(path):
-    """Each batch is read while the next is added: none in the middle is missing, half there or damaged."""
+    """Each batch is read while the next is added."""
     seen = []
     sizes = [1, 301] * 20
     turn = Barrier(2, timeout=600)
@@ -162,7 +160,7 @@ def test_failures_leave_the_file_as_it_was(path, tmp_path, monkeypatch):
 
 
 def test_another_file_in_its_place_is_read_anew(path, tmp_path):
-    """Written over in place, so that it is the same inode: nothing is cut off at a place where the old one ended."""
+    """In place, so that it is the same inode: nothing is cut off where the old one ended."""
     file = grown(path)
     other = grown(tmp_path / "other")
     for _ in range(5):

@@ -1,5 +1,3 @@
-"""Files that appear whole or not at all, what killed writers leave, and what is on the disk when it is reported."""
-
 import errno
 import fcntl
 import os
@@ -31,7 +29,6 @@ def write(path, data, **how):
 
 
 def written(path, who):
-    """Write a file and its description, each with the name of the job."""
     write(path, who, beside=(path.with_name("described"), who))
 
 
@@ -91,7 +88,6 @@ def test_errors_leave_no_temporary_files(tmp_path):
 
 @pytest.fixture
 def calls(monkeypatch):
-    """What was synced, renamed and made, in its order."""
     found = []
 
     def record(name, path_of):
@@ -216,7 +212,7 @@ def test_a_lock_that_is_held_for_long_is_not_waited_for(tmp_path, monkeypatch):
 
 
 def test_jobs_at_once(tmp_path):
-    """Of four that may not replace each other one writes; of four that may all do, and what is left is of one of them."""
+    """Of four that may not replace each other one writes; of four that may all do, and what is left is of one."""
 
     def job(number, force):
         try:

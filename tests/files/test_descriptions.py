@@ -1,5 +1,3 @@
-"""Secrets and descriptions of saved folders."""
-
 import json
 import os
 import stat
@@ -30,7 +28,7 @@ def test_a_secret_is_read_as_it_was_written_by_its_owner_alone(tmp_path):
 
 
 def test_what_is_no_secret_is_not_taken_for_one(tmp_path):
-    """Whatever is in its place stays: somebody else's file of that name, a folder, or a link to a secret."""
+    """Whatever is in its place stays."""
     for name in ("elsewhere", "file", "folder/secret", "link"):
         Path(name).mkdir(parents=True)
     secrets.write_secret(Path("elsewhere"), bytes(16))
@@ -106,7 +104,6 @@ def test_what_is_no_description(tmp_path):
 
 
 def trusted_is(names, trusted, allowed):
-    """Check whether files may be read; where they may not, the error says what to do."""
     said = r"k: you did not save it on this machine, or XDG_STATE_HOME.*trust="
     for name in names:
         if allowed:

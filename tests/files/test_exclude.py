@@ -1,4 +1,4 @@
-"""``exclude``: which files are left out, where a job cannot say it: ``tests/jobs/exclude.job`` has the rest."""
+"""Which files are left out, where a job cannot say it: ``tests/jobs/exclude.job`` has the rest."""
 
 import pytest
 

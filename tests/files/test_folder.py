@@ -1,5 +1,3 @@
-"""What is done with files and folders is the same on a disk and on a store."""
-
 import pytest
 from raising import assert_raises
 
@@ -38,7 +36,6 @@ def test_files_are_written_and_removed(root, tmp_path):
 
 
 def published(root, attempts):
-    """Publish what attempts of tasks wrote; return the names of all files."""
     folder = folder_of(root).check(True)
     with folder.publish([f"{i}.csv" for i in range(len(attempts))], replace=True) as new:
         with new.tasks() as place:

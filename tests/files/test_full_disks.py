@@ -1,5 +1,3 @@
-"""A disk that is full while outputs are written: an error, and nothing that was not there before."""
-
 import os
 
 import pytest
@@ -26,7 +24,6 @@ def test_an_output_never_comes_without_what_says_how_it_was_made(tmp_path):
 
 
 def test_a_full_disk_is_a_clear_error(tmp_path):
-    """In each format."""
     write_lines("in.jsonl", ({"text": f"{i} " + A * 5, "n": i} for i in range(3000)))
     result = la.dedup("in.jsonl", threshold=1.0)
     with limited(20_000):

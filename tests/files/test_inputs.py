@@ -1,4 +1,4 @@
-"""Which files an input means: nothing is left out without being counted and named."""
+"""Nothing is left out without being counted and named."""
 
 import json
 import os
@@ -22,7 +22,6 @@ ROOT = hasattr(os, "geteuid") and os.geteuid() == 0
 
 
 def fill(folder, *names, text="other"):
-    """Write files of a text, JSON lines by their suffix."""
     for name in names:
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         (folder / name).write_text(json.dumps({"text": text}) + "\n" if name.endswith(".jsonl") else text)
@@ -30,7 +29,6 @@ def fill(folder, *names, text="other"):
 
 
 def test_what_is_left_out_is_counted_and_named(tmp_path):
-    """Of one file that is read, and one of each kind that is not."""
     others = ("_SUCCESS", ".b.jsonl", ".git/config.txt", "paper.rtf", "Other.RTF", "old.tar.lz", "README")
     folder = fill(tmp_path / "in", "a.jsonl", *others)
     Path("elsewhere").mkdir()
@@ -96,7 +94,7 @@ def test_what_is_no_path(tmp_path):
 
 
 def test_links_and_hard_links(tmp_path):
-    """A link to a file that is read anyway is counted; hard links are files of their own, and exact duplicates."""
+    """A link to a file that is read anyway is counted; hard links are files of their own."""
     fill(tmp_path, "a.jsonl")
     os.link(tmp_path / "a.jsonl", tmp_path / "hard.jsonl")
     for name, target in (("link.jsonl", "a.jsonl"), ("to-hard.jsonl", "hard.jsonl")):

@@ -1,5 +1,3 @@
-"""Which files inputs on a store mean."""
-
 import pytest
 from object_store import copied
 from raising import assert_raises
@@ -15,7 +13,6 @@ TREE = (
 
 @pytest.fixture(scope="module")
 def both(tmp_path_factory):
-    """The same tree on a disk and in a bucket, where no test changes it."""
     local = tmp_path_factory.mktemp("both") / "in"
     for name in TREE:
         (local / name).parent.mkdir(parents=True, exist_ok=True)
@@ -25,7 +22,6 @@ def both(tmp_path_factory):
 
 
 def told(sources, root):
-    """What is known of inputs, but for where they are."""
     splits = [(str(split.name).replace(str(root), ""), split.relative, split.place.size) for split in sources]
     left = sources.skipped.to_dict()
     return splits, left["files"], left["by_reason"]
@@ -36,7 +32,6 @@ PATTERNS = "*.parquet * {a,b}.* {a,*}.p* **/*.jsonl */* s?b/* sub/**/*.jsonl **/
 
 
 def test_folders_and_globs(both):
-    """But for what is of no known format, of which a glob on a disk is an error, too."""
     for glob in (None, *GLOBS.split(), ["d*", "b*"]):
         local, remote = (told(open_sources([root], glob=glob), root) for root in both)
         assert remote == local and (remote[0] or glob)
@@ -79,7 +74,7 @@ def test_files_by_their_names(both, bucket):
 
 
 def test_names_that_arrow_cannot_open_are_counted(bucket):
-    """What else is there is read; given by its name such an object is not found, or an error."""
+    """What else is there is read; given by its name such an object is not found."""
     import boto3  # here, as it is slow to import
 
     store = boto3.client("s3", endpoint_url=dict(bucket.options)["endpoint_override"])

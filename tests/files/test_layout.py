@@ -1,5 +1,3 @@
-"""The layout of all binary files: every damage and every cut is found, and no header is believed that contradicts it."""
-
 import json
 import os
 import struct

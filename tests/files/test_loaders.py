@@ -1,5 +1,3 @@
-"""Files of frequencies, whatever byte of them changed and wherever they were cut: the same counts, or a clear error; nothing huge."""
-
 import tracemalloc
 
 import numpy as np

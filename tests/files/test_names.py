@@ -1,5 +1,3 @@
-"""Names of files: suffixes, names as text, and what is below a folder."""
-
 import os
 from pathlib import Path
 

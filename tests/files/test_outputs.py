@@ -104,7 +104,7 @@ def test_a_killed_run_leaves_the_old_folder_or_the_new(tmp_path, moment):
 
 
 def test_a_saved_result_that_is_replaced_leaves_nothing(tmp_path):
-    """Stopped after so many files of the older one are gone: the list of them goes last, and the next run removes the rest."""
+    """The list of its files goes last, and the next run removes the rest."""
     result = la.dedup(fill("in", a=A, b=B))
     result.save("saved")
     for left in range(6):

@@ -1,5 +1,3 @@
-"""What can be read only once, such as a pipe, is read once, from its first byte to its last."""
-
 import io
 import json
 import os
@@ -25,7 +23,6 @@ LINES = b"".join(json.dumps({"id": i, "text": f"row {i} {i * 7919} {i * 104729}"
 
 
 def fed(path, data=LINES):
-    """A FIFO with somebody who writes into it."""
     os.mkfifo(path)
 
     def write():
@@ -38,7 +35,6 @@ def fed(path, data=LINES):
 
 @pytest.fixture(autouse=True)
 def _corpus():
-    """A file of rows, in the current folder."""
     Path("in.jsonl").write_bytes(LINES)
 
 

@@ -1,5 +1,3 @@
-"""Outputs that appear together: what a process that is killed leaves, and what a journal of a stranger may not do."""
-
 import json
 import os
 from pathlib import Path
@@ -16,7 +14,6 @@ from lookalike.files.publication import JOURNAL, Publication, recover
 
 
 def write(path, text):
-    """Write a file, or a folder with one and the list of it."""
     if str(path).endswith((".txt", SIDECAR)):
         Path(path).write_text(text)
         return
@@ -64,7 +61,7 @@ def test_what_is_not_published_is_removed(place):
 
 @pytest.mark.parametrize("stop", range(1, 12))
 def test_a_process_that_stops_anywhere(stop, place, monkeypatch):
-    """After any renaming or removal: the next process leaves all of the new, or all of the old."""
+    """The next process leaves all of the new, or all of the old."""
     published(place, "one")
     finished = None
     with monkeypatch.context() as broken:

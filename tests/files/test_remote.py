@@ -1,5 +1,3 @@
-"""Files on web servers and in data sets of the Hub, from servers on this machine that fail as real ones do."""
-
 import gzip
 import io
 import json
@@ -72,7 +70,7 @@ def places(*urls):
 
 
 def test_what_is_read_is_what_is_there():
-    """Also where parts do not say how large the file is, of a file with a long name, of an archive, and of an empty one."""
+    """Also where parts do not say how large the file is, of a long name, of an archive, and of an empty file."""
     long = f"/a.{'b' * 240}.jsonl"
     names = {
         "/a.jsonl": "a.jsonl",
@@ -100,7 +98,6 @@ def test_texts_that_look_like_addresses_are_texts():
 
 
 def test_refusals_are_named(monkeypatch):
-    """Also of a server that is not there, and of one that is slow."""
     asked = rf"it was asked {ATTEMPTS} times"
     cannot = "x.jsonl: cannot be read: HTTP error: "
     for status, said in {

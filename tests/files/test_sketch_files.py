@@ -1,5 +1,3 @@
-"""Sketches on disk: round trips, known bytes, and what is refused."""
-
 import hashlib
 from dataclasses import asdict, replace
 from functools import partial
@@ -53,7 +51,7 @@ def by_rules_2(value):
 
 
 def saved(value, path):
-    """The bytes of a saved value; what is loaded of them is saved as the same, and compares as the value does."""
+    """Its bytes; what is loaded of them is saved as the same, and compares as the value does."""
     la.sketches.save(value, path, force=True)
     whole, found = path.read_bytes(), la.sketches.load(path)
     assert type(found) is type(value)
@@ -88,7 +86,7 @@ def test_densities_of_few_bits_are_what_they_say():
 
 
 def refuse(path, value, said, header=(), **arrays):
-    """Save a value, change its header and its arrays (without those that are None): the file is refused."""
+    """Change header and arrays of a saved value (without those that are None): the file is refused."""
     la.sketches.save(value, path, force=True)
     file = ArrayFile(path, SIGNATURES)
     given = {name: array for name, array in (dict(file) | arrays).items() if array is not None}
@@ -133,7 +131,6 @@ def test_copies_that_are_not_marked_and_places_that_were_mixed_are_refused(tmp_p
 
 
 def test_files_of_earlier_rules_are_loaded_but_not_mixed(tmp_path):
-    """Their sketches can be compared with each other, not with new ones."""
     bands = partial(la.search.BandingIndex, bands=16, rows=6)
     earlier, not_mixed = la.Shingling(width=2, rules=1), partial(assert_raises, IncompatibleSketchError)
     for name in ("bits", "fast"):

@@ -1,5 +1,3 @@
-"""Streams: the same bytes and lines whatever the blocks and the compression."""
-
 import bz2
 import gzip
 import lzma

@@ -1,5 +1,3 @@
-"""URLs: what they are parsed to, and what the files behind them hold."""
-
 import gc
 import pickle
 from itertools import product

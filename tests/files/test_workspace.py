@@ -1,5 +1,3 @@
-"""A work folder: what the job did not write stays, and what is damaged or hostile is refused."""
-
 import fcntl
 import json
 import os
@@ -119,7 +117,6 @@ def test_a_damaged_job_or_secret_is_a_clear_error_and_another_job_is_refused(fol
 
 
 def test_a_job_that_was_killed_while_it_was_removed_is_over(folder):
-    """Whatever was removed before, another job may use the folder."""
     for moment in range(8):
         space = open_workspace(folder, JOB)
         for number in range(4):
@@ -223,7 +220,6 @@ def test_parts_can_be_read_while_they_move_to_the_disk(monkeypatch, tmp_path):
 
 
 def test_what_comes_in_pieces_is_put_together(disk):
-    """On the way to the file, or in memory."""
     pieces = [np.arange(12).reshape(6, 2)[:, 1], np.arange(2)]
     for space in (Workspace(None, JOB), Workspace(disk, JOB)):
         space.put("x", {"several": ChunkedArray(np.int64, (8,), pieces), "one": ChunkedArray(np.int64, (2,), pieces[1:])})

@@ -10,7 +10,6 @@ BROKEN = pa.Array.from_buffers(pa.string(), 1, [None, pa.py_buffer(b"\0\0\0\0\3\
 
 
 def made(file, rows):
-    """Rows as bytes."""
     names = list(rows[0]) if rows else ["id", "text"]
     return file(pa.table({name: pa.array([row[name] for row in rows], "string") for name in names}))
 
@@ -34,7 +33,6 @@ def hostile(file, unreadable, **more):
 
 
 def twice(file):
-    """Two columns of one name."""
     return file(pa.table([TEXT, TEXT], ["text", "text"])), "the column 'text' appears 2 times"
 
 
@@ -59,7 +57,6 @@ print(refused)
 
 
 def in_a_process(code, *arguments):
-    """The number that a program prints, which nothing ends before."""
     done = subprocess.run([sys.executable, "-c", code, *map(str, arguments)], capture_output=True, text=True, check=False)
     assert done.returncode == 0, (done.returncode, done.stderr[-2000:])
     return int(done.stdout)

@@ -1,5 +1,3 @@
-"""The format `semicolons` as an installed package."""
-
 import pytest
 from formats.format_samples import install_toy
 from formats.lakes import ROWS
@@ -7,7 +5,6 @@ from formats.lakes import ROWS
 
 @pytest.fixture(scope="session")
 def toy_folder(tmp_path_factory):
-    """A folder with the package."""
     folder = tmp_path_factory.mktemp("site")
     install_toy(folder)
     return folder
@@ -15,13 +12,11 @@ def toy_folder(tmp_path_factory):
 
 @pytest.fixture
 def toy(toy_folder, monkeypatch):
-    """The package is installed."""
     monkeypatch.syspath_prepend(toy_folder)
     return toy_folder
 
 
 @pytest.fixture
 def table(tables, tmp_path):
-    """A table of four rows in a lake."""
     tables.append(tmp_path / "t", ROWS)
     return tmp_path / "t"

@@ -1,5 +1,3 @@
-"""Samples of all formats, and a format of another package that can be installed."""
-
 import bz2
 import gzip
 import lzma
@@ -21,17 +19,15 @@ TESTED = {
 
 
 def install_toy(folder: Path) -> None:
-    """Put the format, and what a package manager writes of its package, into a folder."""
+    """With what a package manager writes of its package."""
     shutil.copytree(HERE / "semicolons", folder, dirs_exist_ok=True)
 
 
 def sample(name: str) -> ModuleType:
-    """The samples of a format."""
     return import_module(f"formats.samples.{name}")
 
 
 def packed(data: bytes, suffix: str) -> bytes:
-    """Bytes compressed as a suffix says."""
     pack = {
         "gz": gzip.compress, "zst": lambda data: pa.compress(data, "zstd", asbytes=True), "bz2": bz2.compress,
         "xz": lambda data: lzma.compress(data, preset=0),

@@ -1,5 +1,3 @@
-"""What tests of formats ask of jobs."""
-
 from functools import partial
 
 import pyarrow as pa
@@ -13,7 +11,6 @@ from lookalike.text.texts import Later
 
 
 def refused(words, call, *given, error=la.errors.InputDataError, **more):
-    """Check that a call ends in an error that says so; return the error."""
     with pytest.raises(error, match=words) as caught:
         call(*given, **more)
     return caught.value
@@ -24,12 +21,10 @@ refused_output = partial(refused, error=la.errors.OutputError)
 
 
 def reasons(data, **given):
-    """What is decided about each document."""
     return la.dedup(data, **given).decisions["reason"].to_pylist()
 
 
 def kept_texts(data, **given):
-    """The texts of the documents that are kept."""
     return la.dedup(data, **given).clean()["text"].to_pylist()
 
 
@@ -40,7 +35,6 @@ def rewritten(result, path):
 
 
 def put(path, content):
-    """Write bytes or text, joined if they are several; return the path."""
     if isinstance(content, list):
         content = b"".join(content)
     path.write_bytes(content.encode() if isinstance(content, str) else content)
@@ -48,19 +42,17 @@ def put(path, content):
 
 
 def table_at(path, columns, **how):
-    """Write columns to a file of parquet; return the path."""
     pq.write_table(pa.table(columns), path, **how)
     return path
 
 
 def one_split(path, **how):
-    """The only split of what is at a path."""
     (split,) = open_sources([path], **how)
     return split
 
 
 def rows_in(batches):
-    """Number, text, id if one was asked for, and other columns of each row, as jobs read them."""
+    """Number, text, id if asked for, and other columns of each row, as jobs read them."""
     found = []
     for batch in batches:
         texts = batch.texts.make() if isinstance(batch.texts, Later) else batch.texts

@@ -1,4 +1,4 @@
-"""Tables of Delta Lake and Iceberg: what their packages write, and what they do not, made by hand."""
+"""What the packages of Delta Lake and Iceberg write, and what they do not, made by hand."""
 
 import base64
 import json
@@ -26,16 +26,12 @@ ROWS = pa.table({"id": [1, 2, 3, 4], "text": TEXTS, "lang": ["de", "en", "de", N
 
 
 class Tables:
-    """What both kinds have."""
-
     def delete(self, folder, ids):
-        """Delete rows, whose files are written again without them."""
+        """Their files are written again without them."""
         self.opened(folder).delete(f"id in ({', '.join(map(str, ids))})")
 
 
 class DeltaTables(Tables):
-    """Delta tables in a folder."""
-
     kind = "delta"
 
     def __init__(self, place):
@@ -46,17 +42,13 @@ class DeltaTables(Tables):
         self._package.write_deltalake(folder, table, mode="append", schema_mode="merge", **options)
 
     def opened(self, folder):
-        """The table as its package has it."""
         return self._package.DeltaTable(folder)
 
     def version(self, folder):
-        """What its version of now is called."""
         return f"delta:{self.opened(folder).version()}"
 
 
 class IcebergTables(Tables):
-    """Iceberg tables in a folder, in a catalog beside it."""
-
     kind = "iceberg"
 
     def __init__(self, place):
@@ -69,7 +61,6 @@ class IcebergTables(Tables):
         return ("n", Path(folder).name)
 
     def append(self, folder, table, partition_by=()):
-        """Add rows; the first make the table."""
         if not self._catalog.table_exists(self._name(folder)):
             made = self._catalog.create_table(self._name(folder), table.schema, location=f"file://{folder}")
             with made.update_spec() as spec:
@@ -81,11 +72,9 @@ class IcebergTables(Tables):
         self.opened(folder).append(table)
 
     def opened(self, folder):
-        """The table as its package has it."""
         return self._catalog.load_table(self._name(folder))
 
     def version(self, folder):
-        """What its version of now is called."""
         return f"iceberg:{Path(self.opened(folder).metadata_location).name.removesuffix('.metadata.json')}"
 
 
@@ -130,13 +119,12 @@ def delta_log(folder, files, fields, features=(), partitions=(), configuration=N
 
 
 def column(name, kind, physical=None, number=1):
-    """A column in the schema of a Delta log."""
     mapped = {"delta.columnMapping.id": number, "delta.columnMapping.physicalName": physical} if physical else {}
     return {"name": name, "type": kind, "nullable": True, "metadata": mapped}
 
 
 def add_deletes(folder, table, rows, equality=False):
-    """Let a new version of an Iceberg table delete rows of its only data file by a file of deletes; return what describes it."""
+    """Let a new version of an Iceberg table delete rows of its only data file; return what describes it."""
     from pyiceberg.io.pyarrow import PyArrowFileIO
     from pyiceberg.manifest import (
         DataFile,
@@ -178,7 +166,6 @@ def add_deletes(folder, table, rows, equality=False):
 
 
 def described_anew(folder, table, change):
-    """Change what describes an Iceberg table; return the name of the file that then does."""
     held = json.loads(Path(table.metadata_location.removeprefix("file://")).read_text())
     change(held)
     path = folder / "metadata/00099-changed.metadata.json"
@@ -187,17 +174,14 @@ def described_anew(folder, table, change):
 
 
 def rows_of(path, **given):
-    """All rows, by id."""
     return sorted((row for split in open_sources([path], **given) for _, row in split.records()), key=lambda row: row["id"])
 
 
 def kept_ids(data, **given):
-    """The ids of the documents that are kept."""
     return sorted(la.dedup(data, id="id", **given).kept["id"].to_pylist())
 
 
 def read(path, text="text", id="id", others=(), **given):
-    """Ids, texts and other columns as a job reads them, of what is at a path or in splits."""
     splits = path if isinstance(path, list) else open_sources([path], **given)
     rows = (row for split in splits for row in rows_in(split.batches(Columns(text, id, others))))
     return sorted((name, data.decode(), *more) for _, data, name, *more in rows)

@@ -1,5 +1,3 @@
-"""Files and streams of Arrow: kinds are kept, hostile ones are errors, data sets of Hugging Face are folders of them."""
-
 import pickle
 
 import pyarrow as pa
@@ -89,7 +87,6 @@ def lists(values, ends=(1, 3), kind=pa.ListArray):
     ),
 )
 def test_dictionaries_inside_other_columns(tmp_path, make, suffix):
-    """They are written as their values, as those of columns are."""
     wanted = []
     for n, words in enumerate(["xyz", "uxv"]):
         column = make(pa.array(list(words)).dictionary_encode())

@@ -1,5 +1,3 @@
-"""Files on an object store are read as those on a disk."""
-
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -18,7 +16,6 @@ COLUMNS = Columns(texts="text", id="id", others=("n",))
 
 
 def write_all(folder):
-    """A file of each format and compression, of the same rows, and a folder of text files."""
     folder.mkdir()
     rows = [{"text": text, "id": f"id{i}", "n": i} for i, text in enumerate(TEXTS)]
     table = pa.Table.from_pylist(rows)
@@ -36,19 +33,17 @@ NAMES = ["groups.parquet", "plain.parquet", "a.jsonl", "a.jsonl.gz", "a.jsonl.zs
 
 
 def all_of(split):
-    """What a split reads, row by row; where rows are files, their names are not."""
+    """What a split reads; where rows are files, without their names."""
     found = rows_in(split.batches(COLUMNS if split.format != "txt" else Columns()))
     return found, [row | {"id": ""} if split.format == "txt" else row for _, row in split.records()]
 
 
 def opened(both, name):
-    """A file on a disk, and in a bucket."""
     return [split for root in both for split in open_sources([f"{root}/{name}"])]
 
 
 @pytest.fixture(scope="module")
 def both(tmp_path_factory):
-    """The files on a disk and in a bucket, where no test changes them."""
     local = write_all(tmp_path_factory.mktemp("both") / "in")
     with copied(local) as remote:
         yield local, remote
@@ -67,7 +62,6 @@ def test_the_rows_are_those_of_the_disk(both, monkeypatch):
 
 
 def test_pieces_and_large_pages(both, monkeypatch):
-    """Row groups in pieces; pages that are read value by value."""
     local, remote = opened(both, "groups.parquet")
     pieces = [[(first, all_of(piece)[0]) for first, piece in split.pieces(100)] for split in (local, remote)]
     assert len(pieces[0]) > 1 and pieces[0] == pieces[1]

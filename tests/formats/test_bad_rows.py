@@ -1,5 +1,3 @@
-"""Files that were cut, and documents that cannot be read: what comes before, or stays in a mailbox, is written."""
-
 import gzip
 
 from formats.jobs import put
@@ -20,13 +18,12 @@ CUT = {
 
 
 def made(name, texts):
-    """Documents as a format has them."""
     head, row = CUT[name]
     return (head + "".join(row.format(text, size=len(text)) for text in texts)).encode()
 
 
 def test_what_comes_before_a_cut_is_read_and_written(tmp_path):
-    """Packed or not; messages at the end that cannot be read stay in their mailbox."""
+    """Messages at the end that cannot be read stay in their mailbox."""
     for name in CUT:
         path = put(tmp_path / name, gzip.compress(made(name, TEXTS))[:-200])
         result = la.dedup(path, on_error="skip")

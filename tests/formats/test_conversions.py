@@ -1,4 +1,4 @@
-"""From one format to another: a value arrives as it was, or an error names file, row and column."""
+"""A value arrives as it was, or an error names file, row and column."""
 
 import datetime
 import decimal
@@ -23,7 +23,7 @@ values = st.recursive(
 
 
 def plain(value):
-    """A value without what a column of Arrow adds: null for a field that a struct lacks."""
+    """Without what a column of Arrow adds: null for a field that a struct lacks."""
     if isinstance(value, dict):
         return {name: plain(v) for name, v in value.items() if v is not None}
     if isinstance(value, bool):
@@ -80,7 +80,7 @@ ARROW = [
 
 @pytest.mark.parametrize(("values", "kind", "expected"), ARROW)
 def test_arrow_values_arrive_with_every_digit(tmp_path, values, kind, expected):
-    """The same with and without pandas, which Arrow would use for nanoseconds."""
+    """Arrow would use pandas for nanoseconds."""
     column = pa.array(values, kind)
     path = parquet(tmp_path / "in.parquet", column)
     assert converted(path, tmp_path / "out.jsonl") == expected

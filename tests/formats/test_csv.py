@@ -1,5 +1,3 @@
-"""CSV: what is written is taken apart by other readers as it was meant, and no field changes its column."""
-
 import csv
 import io
 import pickle
@@ -25,12 +23,10 @@ cells = cells.filter(lambda cell: cell.encode("utf-8", "ignore").decode() == cel
 
 
 def by_python(data):
-    """The records as Python's reader has them, with every complaint an error."""
     return [row for row in csv.reader(io.StringIO(data.decode("utf-8-sig"), newline=""), strict=True) if row]
 
 
 def by_arrow(data, names):
-    """The records as Arrow's reader has them, all of text."""
     text = pyarrow.csv.ConvertOptions(column_types=dict.fromkeys(names, "string"), strings_can_be_null=False)
     parse = pyarrow.csv.ParseOptions(newlines_in_values=True)
     table = pyarrow.csv.read_csv(io.BytesIO(data), convert_options=text, parse_options=parse)
@@ -40,7 +36,6 @@ def by_arrow(data, names):
 @settings(max_examples=60)
 @given(data=st.data(), mark=st.sampled_from(["", "\ufeff"]), form=st.sampled_from(["csv", "jsonl", "parquet"]))
 def test_any_reader_takes_records_apart_as_they_were(data, mark, form):
-    """Copied, annotated or converted, from hostile names, ids and values."""
     n = data.draw(st.integers(1, 4))
     more = data.draw(st.lists(cells.filter(lambda c: c not in ("text", "id")), max_size=2, unique=True))
     names = data.draw(st.permutations(["text", "id", *more]))
@@ -65,7 +60,6 @@ def test_any_reader_takes_records_apart_as_they_were(data, mark, form):
 
 
 def test_a_delimiter_is_known_wherever_texts_are_read_again(tmp_path):
-    """From a saved result, in another process, and by a job that goes on."""
     path = put(tmp_path / "in.csv", f"id;text\n1;{A}\n2;{B}\n")
     result = la.dedup(path, id="id", delimiter=";")
     result.save(tmp_path / "saved")
@@ -86,7 +80,6 @@ def test_what_is_no_delimiter(tmp_path):
 
 
 def test_the_byte_that_is_not_utf8_is_named_after_records_that_were_left_out(tmp_path, monkeypatch, caplog):
-    """Which are others in each batch."""
     monkeypatch.setattr("lookalike.formats.format.BLOCK", 0)
     for large in ("x" * 300, '"' + "x\n" * 200 + '"', "x" * (3 << 20)):
         data = f"id,text\n1,{large}\n2,short\n3,of its own\n4,".encode() + b"\xff\n"

@@ -1,5 +1,3 @@
-"""Rows of which a part of the text is left out: in every format, and where one is converted into another."""
-
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -21,7 +19,7 @@ MASK, ALL = np.arange(len(ROWS)) % 5 != 1, np.ones(len(ROWS), np.bool_)
 
 
 def ranges_of(i, text):
-    """Some ranges of every third text: its first and last words, and what is between it and the middle."""
+    """Ranges of every third text: a word in its middle, of some also the first and the last bytes."""
     data = (text or "").encode()
     if i % 3 or not data:
         return None if i % 2 else []
@@ -30,7 +28,6 @@ def ranges_of(i, text):
 
 
 def without(data, ranges, replacement):
-    """What is left of bytes, piece by piece."""
     for begin, end in reversed(list(zip(ranges[::2], ranges[1::2], strict=True))):
         data = data[:begin] + replacement.encode() + data[end:]
     return data
@@ -41,7 +38,6 @@ def shortened(i, text, replacement):
 
 
 def edits(ranges, column="text", replacement=""):
-    """What leaves out ranges of each row."""
     made = pa.array(ranges, pa.list_(pa.int64()))
     return TextEdits(column=column, ranges=lambda first, last: iter([made.slice(first, last - first)]), replacement=replacement)
 
@@ -95,7 +91,7 @@ def test_types_of_columns_stay():
 @pytest.mark.parametrize("index", [pa.int8(), pa.uint8()])
 @pytest.mark.parametrize("suffix", ["parquet", "arrow"])
 def test_dictionaries_have_room_for_what_is_left_of_texts(tmp_path, suffix, index):
-    """A text that comes often can be cut in as many ways; also where it is inside another field, and where none is cut."""
+    """A text that comes often can be cut in as many ways; also inside another field, and where none is cut."""
     n, whole = 300, " ".join(f"w{i}" for i in range(200))
     coded = pa.array([whole] * n).dictionary_encode().cast(pa.dictionary(index, pa.string()))
     table = pa.table({"text": coded, "doc": pa.StructArray.from_arrays([coded], ["text"]), "same": coded})

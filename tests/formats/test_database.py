@@ -1,4 +1,4 @@
-"""Databases that are damaged, without end, or changed while they are read; facts about their rows are in jobs."""
+"""Facts about rows of databases are in jobs."""
 
 import os
 import pickle
@@ -17,7 +17,6 @@ A = "one two three four five six seven eight nine ten eleven twelve"
 
 
 def made_by(path, *statements):
-    """A database in which statements were run, each with the rows that it takes."""
     with duckdb.connect(path) if path.suffix == ".duckdb" else sqlite3.connect(path) as opened:
         for statement in statements:
             if isinstance(statement, str):
@@ -29,7 +28,6 @@ def made_by(path, *statements):
 
 
 def pages_in(path, n=3):
-    """A database of one table."""
     rows = [(i, f"{A} {i} " * 20) for i in range(n)]
     return made_by(path, "create table pages (id integer, text text)", ("insert into pages values (?, ?)", rows))
 
@@ -103,7 +101,7 @@ PAGE = 4096
 
 
 def damaged(path, *pages, rows=400, table="create table t (id integer primary key, text)", key=lambda i: i):
-    """A database of which some pages, by their numbers from the end, are zeros."""
+    """Some pages, by their numbers from the end, are zeros."""
     texts = (" ".join(f"w{i}x{j}" for j in range(40)) for i in range(rows))
     made_by(path, table, ("insert into t values (?, ?)", [(key(i), text) for i, text in enumerate(texts, 1)]))
     with path.open("r+b") as stream:

@@ -1,5 +1,3 @@
-"""Delta tables as other programs write them, and as nobody should."""
-
 import os
 from itertools import product
 
@@ -19,7 +17,7 @@ pytest.importorskip("pyroaring", reason="needs pyroaring, to make deletion vecto
 
 
 def mapped_table(folder, deleted, rows=10, claims=None):
-    """A Delta table with a deletion vector and renamed columns, one of them a struct."""
+    """A deletion vector and renamed columns, one of them a struct."""
     table = pa.table(
         {"c2": [f"text {i}" for i in range(rows)], "c1": pa.array(range(rows), "int32"),
          "c3": [{"c31": f"body {i}", "c32": i} for i in range(rows)], "dropped": [0] * rows}
@@ -78,7 +76,7 @@ def test_counts_of_rows_are_of_those_that_are_deleted_too(tmp_path):
 
 @pytest.fixture
 def strange(tmp_path):
-    """Return a function that makes tables whose log can be changed; a pipe and a file outside of them must not be opened."""
+    """A pipe and a file outside of the tables must not be opened."""
     os.mkfifo(tmp_path / "pipe")
     (tmp_path / "private.txt").write_text("Private words")
     rows = pa.table({"text": ["public words one", "public words two"]})
@@ -90,13 +88,11 @@ def strange(tmp_path):
 
 
 def commit(folder, *actions, name=f"{1:020}.json"):
-    """Add a file to the log of a table."""
     path = folder / "_delta_log" / name
     pq.write_table(pa.Table.from_pylist(actions), path) if path.suffix == ".parquet" else write_lines(path, actions)
 
 
 def deleting(kind, place):
-    """What adds a deletion vector to the file of a table."""
     there = {"storageType": kind, "pathOrInlineDv": place, "offset": 1, "sizeInBytes": 40, "cardinality": 1}
     added = {"path": "p.parquet", "size": 1, "modificationTime": 1, "dataChange": True, "partitionValues": {}}
     return {"add": added | {"deletionVector": there}}
@@ -111,7 +107,7 @@ PARTS = ["file://{top}/pipe", "../../../pipe", "{top}/pipe", "..%2F..%2F..%2Fpip
 
 
 def test_files_outside_of_the_folder_are_not_opened(strange, tmp_path):
-    """Whether they are named as data, as deletion vectors or as parts of checkpoints, or links lead to them; nor are pipes."""
+    """Named as data, as deletion vectors or as parts of checkpoints, or by links; nor are pipes."""
     outside, there = "names a file outside of its folder", {"top": tmp_path}
     places = "../private.txt", "{top}/private.txt", "file://{top}/private.txt", "x/..%2F..%2Fprivate.txt"
     for number, place in enumerate(places):
@@ -147,7 +143,6 @@ def test_hostile_delta_tables(strange, tmp_path):
 
 
 def test_a_checkpoint_with_parts(strange, tmp_path):
-    """What is in the folder is read, as is a table that a link leads to."""
     strange = strange()
     log = read_lines(strange / f"_delta_log/{0:020}.json")
     (strange / "_delta_log/_sidecars").mkdir()

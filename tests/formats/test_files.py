@@ -1,5 +1,3 @@
-"""Files in, files out: kept rows stay as they were, whatever the threads and blocks, and a file that changes is an error."""
-
 import json
 
 import pytest

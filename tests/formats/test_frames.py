@@ -1,5 +1,3 @@
-"""Frames and data sets of other libraries are read as they are, some rows at a time."""
-
 from types import SimpleNamespace
 
 import duckdb
@@ -22,7 +20,7 @@ KINDS = pl.Struct({"kind": pl.Categorical})
 
 
 class Dataset:
-    """As much of a data set of Hugging Face as is used: a table, and perhaps which of its rows there are, in which order."""
+    """As much of a data set of Hugging Face as is used."""
 
     __module__ = "datasets.arrow_dataset"
 
@@ -58,8 +56,6 @@ def parquet(tmp_path):
 
 
 class Unknown:
-    """An object that hands over its rows by Arrow's protocol, and nothing else."""
-
     def __arrow_c_stream__(self, requested_schema=None):
         return TABLE.__arrow_c_stream__(requested_schema)
 
@@ -105,7 +101,7 @@ def test_a_lazy_frame_is_computed_once_in_little_memory(tmp_path):
 
 
 def test_lazy_frames_without_rows_and_of_older_versions():
-    """Which collect all at once."""
+    """Older ones collect all at once."""
     held = pl.DataFrame({"text": TEXTS})
     for empty in (held.lazy().filter(pl.col("text") == ""), pl.LazyFrame({"text": []})):
         assert len(la.dedup(empty)) == 0

@@ -1,4 +1,4 @@
-"""Files of web pages: of any encoding, and what is none; facts about sites are in jobs."""
+"""Facts about sites are in jobs."""
 
 import pytest
 from formats.jobs import put, reasons

@@ -1,5 +1,3 @@
-"""Iceberg tables as other programs write them, and as nobody should."""
-
 import os
 import struct
 from pathlib import Path
@@ -16,7 +14,6 @@ from lookalike.formats.iceberg import _vector
 
 @pytest.fixture
 def tables(tmp_path):
-    """What makes Iceberg tables."""
     return IcebergTables(tmp_path)
 
 
@@ -102,7 +99,7 @@ def test_links_and_pipes_in_a_table(table, tmp_path, which):
 
 
 def test_a_deletion_vector_names_no_more_rows_than_there_are():
-    """Each bitmap stands for 2^32 rows, and each key for as many bitmaps before it: both are checked before they are unpacked."""
+    """Each bitmap stands for 2^32 rows, and each key for as many bitmaps before it: both are checked before."""
     roaring = pytest.importorskip("pyroaring", reason="needs pyroaring, to make deletion vectors")
 
     def blob(*bitmaps):

@@ -1,5 +1,3 @@
-"""JSON: objects are cut out of arrays whatever the blocks, and written back byte for byte."""
-
 import json
 import tracemalloc
 
@@ -46,7 +44,7 @@ def test_objects_for_any_blocks(folder, rows, indent, shape, block):
 
 
 def test_memory_is_that_of_an_object(tmp_path, monkeypatch):
-    """Not of the array: 6 MB of objects on one line."""
+    """6 MB of objects on one line."""
     path = put(tmp_path / "a.json", json.dumps([{"text": f"{i} words " * 50} for i in range(12_000)]))
     monkeypatch.setattr(streams, "BLOCK", 100_000)
     split = one_split(path)

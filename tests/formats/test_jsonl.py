@@ -1,4 +1,4 @@
-"""JSON lines: long texts are decoded part by part, to what they are; facts about lines are in jobs."""
+"""Facts about lines are in jobs."""
 
 import json
 
@@ -24,7 +24,6 @@ def test_cut_anywhere(text, escaped, chunk):
 @pytest.mark.parametrize("value", ["null", "5", '"a \\ud83d b"', '"\\ud83d\\ude00 \\\\ud83d é"', '"\xff"'])
 @pytest.mark.parametrize("errors", ["strict", "replace"])
 def test_long_lines_are_read_as_short_ones(tmp_path, monkeypatch, value, errors):
-    """The same texts, or the same error."""
     line = f'{{"id": 7, "text": {value}}}\n'.encode("latin-1" if "\xff" in value else "utf-8")
     path, found = put(tmp_path / "in.jsonl", line), []
     for long in (1 << 20, 3):

@@ -23,12 +23,10 @@ from lookalike.formats.sources import open_sources
 
 @pytest.fixture(params=[DeltaTables, IcebergTables], ids=["delta", "iceberg"])
 def tables(request, tmp_path):
-    """What makes and changes tables."""
     return request.param(tmp_path)
 
 
 def made(first, *texts):
-    """More rows."""
     return pa.table({"id": range(first, first + len(texts)), "text": texts, "lang": ["fr"] * len(texts)})
 
 
@@ -71,7 +69,6 @@ def test_other_versions(tables, table, capsys):
 
 
 def test_an_old_name_of_a_table_means_what_is_there_now(tables, table, tmp_path):
-    """Copies are read where they are, and nothing is remembered of what was there."""
     kept = shutil.copytree(table, tmp_path / "kept")
     assert len(rows_of(kept)) == 4
     tables.delete(table, [1, 2])

@@ -1,4 +1,4 @@
-"""Mailboxes: where messages begin and end, whatever is in them; facts about columns are in jobs."""
+"""Facts about columns of mailboxes are in jobs."""
 
 import random
 from itertools import product

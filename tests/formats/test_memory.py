@@ -1,5 +1,3 @@
-"""Texts, rows and tables that are in memory."""
-
 import datetime
 import decimal
 from itertools import product
@@ -64,7 +62,7 @@ def test_a_dict_of_texts_has_its_keys_as_ids(ids):
 
 
 def test_each_side_has_its_own_ids(tmp_path):
-    """Keys are ids of the side that has them; the other side has its default ones, which may repeat."""
+    """The other side has its default ones, which may repeat."""
     table, data = pa.table({"text": [A], "id": ["column"]}), {"a": A, "b": "something else"}
     (tmp_path / "c.txt").write_text(A)
     la.dedup(table).save_sketches(tmp_path / "history" / "0")

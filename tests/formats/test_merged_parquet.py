@@ -1,5 +1,3 @@
-"""One file from rows of unlike formats or schemas."""
-
 import datetime
 from decimal import Decimal
 
@@ -20,7 +18,7 @@ from lookalike.formats.sources import open_sources
 
 
 def selections(folder, columns):
-    """Inputs with a column ``x``: JSON lines of strings of JSON, CSV of others, parquet of values of an Arrow type."""
+    """A column ``x``: JSON lines of strings of JSON, CSV of others, parquet of an Arrow type."""
     found = []
     for number, (form, values) in enumerate(columns):
         path = folder / f"{number}.{form}"
@@ -101,7 +99,6 @@ def test_small_tables_are_joined_into_row_groups(sizes, rows, n_bytes):
 
 
 def test_an_empty_file_changes_nothing_of_what_is_copied(tmp_path):
-    """Schema and types are those of the others."""
     none, path, out = (tmp_path / f"{name}.parquet" for name in ("none", "in", "out"))
     pq.write_table(pa.schema([("text", "string"), ("z", "date32")]).empty_table(), none)
     table_at(path, {"text": pa.array(["a", "b"], "large_string"), "d": [datetime.date(2020, 1, 1)] * 2})
@@ -111,7 +108,6 @@ def test_an_empty_file_changes_nothing_of_what_is_copied(tmp_path):
 
 
 def test_writing_reads_each_row_a_fixed_number_of_times(tmp_path, monkeypatch):
-    """However many files meet in one: their number does not multiply the work."""
     sources = open_sources([column_file(tmp_path / f"{i}.jsonl", [str(i)], i) for i in range(12)])
     read, own = [], type(sources[0]).records
     monkeypatch.setattr(type(sources[0]), "records", lambda self, *args: read.append(self) or own(self, *args))

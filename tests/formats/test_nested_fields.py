@@ -1,4 +1,4 @@
-"""Fields inside others are named with points, in all formats that have them; a column whose name has points comes first."""
+"""Fields inside others are named with points; a column whose name has points comes first."""
 
 import pyarrow as pa
 import pyarrow.parquet as pq

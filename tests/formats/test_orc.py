@@ -1,5 +1,3 @@
-"""ORC: types and compression are kept, hostile files are errors."""
-
 from hashlib import md5
 
 import pyarrow as pa
@@ -49,7 +47,7 @@ def test_types_and_compression_are_kept(tmp_path):
 
 
 def test_what_orc_has_no_type_for(tmp_path, capsys):
-    """A dictionary is written as its values; what has no other form is an error that says so, before the job if it is known."""
+    """A dictionary is written as its values; what has no form is an error, before the job if it is known."""
     coded = pa.table({"text": TEXTS[:4], "kind": pa.array(list("xyxy")).dictionary_encode()})
     la.dedup(coded).write(tmp_path / "a.orc")
     assert orc.read_table(tmp_path / "a.orc")["kind"].to_pylist() == ["x", "x"]

@@ -1,5 +1,3 @@
-"""Parquet in, parquet out: columns beside the text survive unchanged, whatever their type."""
-
 import datetime
 import decimal
 import json
@@ -76,7 +74,6 @@ def shown(column):
 
 
 def test_columns_of_any_type_survive(tmp_path):
-    """Values and schema stay as Arrow reads them from the input, on both sides of the text."""
     before, after = ({f"{side} {place}": column for place, column in enumerate(BYSTANDERS)} for side in ("before", "after"))
     table_at(tmp_path / "in.parquet", before | {"text": TEXTS} | after, row_group_size=4)
     result = la.dedup(tmp_path / "in.parquet", threads=1)
@@ -103,7 +100,7 @@ def test_the_output_is_compressed_as_the_input(tmp_path):
 
 
 def test_the_bytes_of_a_column_are_found_beside_nested_ones(tmp_path):
-    """Structs, maps and lists take several columns of the file, or one: the text's place in the schema is not its place there."""
+    """Structs, maps and lists take several columns of the file, or one: places in the schema are not those there."""
     wide = pa.array([{"a": i, "b": [i], "c": {"d": "x"}} for i in range(N)])
     columns = {"wide": wide, "text": [word * 200 for word in WORDS]} | {f"c{i}": some for i, some in enumerate(BYSTANDERS)}
     table_at(tmp_path / "in.parquet", columns, row_group_size=2, compression="none")
@@ -116,7 +113,6 @@ def test_the_bytes_of_a_column_are_found_beside_nested_ones(tmp_path):
 
 
 def test_no_rows(tmp_path):
-    """A file without row groups, or with empty ones, has its schema."""
     none, out = tmp_path / "none.parquet", tmp_path / "out.parquet"
     schema = pa.schema([("text", "string"), ("n", "int8")], metadata={"k": "v"})
     for groups, annotate in product((0, 1, 3), (False, True)):
@@ -189,7 +185,7 @@ def number(value):
     one_in(3, ["none", "snappy", "zstd"], [False, True], [(0, {}), (0, {"id": "id"}), (1, {"id": "id"})], [10, 200]),
 )
 def test_a_page_that_says_that_it_has_fewer_values(tmp_path, monkeypatch, codec, large, column, given, words):
-    """However the pages are read: neither are rows left out, nor texts empty, nor is anything raised that is no answer."""
+    """However the pages are read, no rows are left out, and no texts are empty."""
     path = tmp_path / "in.parquet"
     table = pa.table({"text": [f"word{i} " * words for i in range(3000)], "id": list(range(3000))})
     how = {"use_dictionary": False, "data_page_size": 1 << 30, "max_rows_per_page": 1 << 30, "write_batch_size": 1 << 20}

@@ -1,5 +1,3 @@
-"""Pages of parquet files: their headers, values read as a stream, and batches that stay small however a file is laid out."""
-
 import dataclasses
 import io
 from contextlib import contextmanager
@@ -30,7 +28,6 @@ def path(tmp_path_factory):
 
 @contextmanager
 def pages_of_a_value(path, values, kind, nullable=True, **more):
-    """A file of a column in small pages: itself, as bytes, and the column's only chunk."""
     schema = pa.schema([pa.field("x", kind, nullable)])
     pq.write_table(pa.table({"x": pa.array(values, kind)}, schema), path, data_page_size=1, **more)
     with pq.ParquetFile(path) as file, open(path, "rb") as raw:
@@ -43,7 +40,6 @@ def pages_of_a_value(path, values, kind, nullable=True, **more):
     st.sampled_from(CODECS), st.booleans(), st.sampled_from(["1.0", "2.0"]), st.booleans(), st.integers(1, 40), st.integers(1, 400),
 )  # fmt: skip
 def test_values_are_those_that_arrow_reads(path, values, codec, dictionary, version, nullable, per_page, most):
-    """For any compression, encoding, version of pages and number of values in them; one that is too long says how long."""
     if not nullable:
         values = [value or "" for value in values]
     how = {"compression": codec, "use_dictionary": dictionary, "data_page_version": version, "write_batch_size": per_page}
@@ -117,7 +113,6 @@ def test_texts_that_repeat_the_one_before_are_not_taken_for_short(path):
 
 
 def rows_of(path, limit=None, **columns):
-    """All rows that a job would get, the sizes of the batches, and which rows are left out."""
     batches = [*dataclasses.replace(one_split(path), limit=limit or Limit()).batches(Columns(**columns))]
     left_out = [row for one in batches for row in (np.zeros(len(one.texts)) if one.skipped is None else one.skipped).tolist()]
     return rows_in(batches), [batch.texts.n_bytes for batch in batches], left_out
@@ -126,7 +121,7 @@ def rows_of(path, limit=None, **columns):
 @pytest.mark.parametrize(("kind", "codec"), [*((kind, "zstd") for kind in KINDS), ("string", "none"), ("large_binary", "gzip")])
 @pytest.mark.parametrize("dictionary", [False, True])
 def test_a_page_that_is_too_large_is_read_value_by_value(tmp_path, monkeypatch, kind, dictionary, codec):
-    """The same rows, and the same files when they are written again; a document beyond the limit is named, or left out."""
+    """The same rows, and the same files when they are written again; what is beyond the limit is named, or left out."""
     texts = [None if i % 9 == 4 else f"{i % 13} " + "word " * (i % 50) for i in range(300)]
     table = pa.table({"n": list(range(300)), "text": pa.array(texts, "string").cast(kind), "more": ["é"] * 300})
     path, (first, again) = tmp_path / "in.parquet", (tmp_path / f"{name}.parquet" for name in ("whole", "streamed"))
@@ -178,7 +173,6 @@ def offsets(n, per_row):
 
 
 def lists(values, begins=None):
-    """A hundred values in each row, or as many as it says."""
     return pa.ListArray.from_arrays(offsets(N, 100) if begins is None else begins, values)
 
 
@@ -208,7 +202,7 @@ MANY = {f"c{i}": np.arange(N) % 7 for i in range(300)}
 @pytest.mark.parametrize("version", ["1.0", "2.0"])
 @pytest.mark.parametrize("name", [*HEAVY, "many columns"])
 def test_batches_stay_small_once_they_are_decoded(tmp_path, monkeypatch, name, version):
-    """A file of some kB that has MB of values: the same rows, and no batch with more than the most, or than the largest row."""
+    """Some kB that have MB of values: no batch has more than the most, or than the largest row."""
     path, most, columns = tmp_path / "in.parquet", 200_000, {name: HEAVY[name]} if name in HEAVY else MANY
     table = pa.table({"text": [f"text {i}" for i in range(N)]} | columns)
     pq.write_table(table, path, data_page_version=version, row_group_size=N // 2)
@@ -238,7 +232,7 @@ RARELY = {
 @pytest.mark.parametrize("codec", ["snappy", "zstd", "lz4"])
 @pytest.mark.parametrize("name", RARELY)
 def test_a_rare_long_text_makes_neither_other_rows_nor_batches_long(tmp_path, monkeypatch, name, codec):
-    """One row has 0.3 MB, the others some bytes each: they are read together, and are within a memory that holds the one row."""
+    """One row has 0.3 MB, the others some bytes each: they are read within a memory that holds the one row."""
     path = table_at(tmp_path / "in.parquet", {"text": [f"text {i}" for i in range(N)], "x": RARELY[name]}, compression=codec)
     split = one_split(path)
     monkeypatch.setattr(row_groups, "MOST_BYTES", 1 << 20)
@@ -257,7 +251,7 @@ def test_a_rare_long_text_makes_neither_other_rows_nor_batches_long(tmp_path, mo
     (MANY, r"4 MB to read 301 columns at once, 0 MB for its row 1; "),
 ])  # fmt: skip
 def test_rows_that_cannot_be_written_within_the_memory_are_refused(tmp_path, columns, what):
-    """Before anything is written, with the name of what is too large and how much it takes."""
+    """Before anything is written."""
     path = table_at(tmp_path / "in.parquet", {"text": ["text"] * N} | columns)
     split = one_split(path)
     small = dataclasses.replace(split, limit=Limit(room=3_000_000))
@@ -274,7 +268,7 @@ def test_rows_that_cannot_be_written_within_the_memory_are_refused(tmp_path, col
 
 
 def test_column_chunks_are_not_held(tmp_path):
-    """Arrow's memory while 40 MB of one row group are read and written again."""
+    """Arrow's memory while 40 MB of one row group are read."""
     rng, path = np.random.default_rng(1), tmp_path / "in.parquet"
     texts = [rng.bytes(5000).hex() for _ in range(4000)]
     table_at(path, {"text": texts}, use_dictionary=False, write_batch_size=100)
@@ -306,6 +300,6 @@ def test_runs_of_none_are_passed_over():
     (b"\x15\x00\x15\x02\x15" + b"\x80" * 5 + b"\x40\x2c\x15\x02\x00\x00", "more bytes than the column has"),
 ])  # fmt: skip
 def test_headers_that_somebody_wrote_end_in_one_error(header, what):
-    """Neither deep nor endless, and of other types than expected: nothing but an OSError, which Arrow's own then replaces."""
+    """Deep, endless or of other types than expected: nothing but an OSError, which Arrow's own then replaces."""
     chunk = SimpleNamespace(data_page_offset=0, has_dictionary_page=False, num_values=1, total_compressed_size=len(header))
     refused("header of a page is", list, pages_of(io.BytesIO(header), chunk), error=OSError)

@@ -1,4 +1,4 @@
-"""Texts of parquet files page by page: those that Arrow reads, whichever thread makes them."""
+"""Texts of parquet files page by page, whichever thread makes them."""
 
 import dataclasses
 import itertools
@@ -31,7 +31,6 @@ def small(monkeypatch):
 
 
 def rows_of(path, limit=None, **columns):
-    """All rows of a file, each with its number, text and other columns; and how many batches have texts that are made later."""
     batches = [*dataclasses.replace(one_split(path), limit=limit or Limit()).batches(Columns(**columns))]
     later = [batch for batch in batches if isinstance(batch.texts, Later)]
     assert all(len(batch.texts) == len(batch.numbers) and batch.texts.n_bytes == 0 for batch in later)
@@ -42,7 +41,6 @@ def rows_of(path, limit=None, **columns):
     st.lists(st.tuples(st.booleans(), st.binary(max_size=20)), max_size=30), st.integers(0, 3), st.booleans(), st.data()
 )  # fmt: skip
 def test_values_are_taken_apart_as_by_the_twin(rows, behind, in_place, data):
-    """In place too; wherever the data end before the values do, they are refused."""
     packed = b"".join(len(value).to_bytes(4, "little") + value for there, value in rows if there)
     cut = data.draw(st.integers(0, len(packed)) | st.just(len(packed)))
     given_bytes = np.frombuffer(bytearray(packed[:cut] + b"\0" * (behind if cut == len(packed) else 0)), np.uint8)
@@ -66,7 +64,6 @@ def test_values_are_taken_apart_as_by_the_twin(rows, behind, in_place, data):
 def test_texts_are_those_that_arrow_reads(
     tmp_path_factory, values, codec, kind, dictionary, version, nullable, per_page, piece, most
 ):
-    """For any compression, type, encoding, version of pages and number of values in them, beside other columns."""
     path, values = tmp_path_factory.getbasetemp() / "pages.parquet", values if nullable else [value or "" for value in values]
     schema = pa.schema([pa.field("text", kind, nullable), ("n", "int64")])
     pq.write_table(
@@ -86,7 +83,7 @@ def test_texts_are_those_that_arrow_reads(
 
 @pytest.mark.parametrize("per_page", [10, 1000])
 def test_a_dictionary_that_grew_too_large(tmp_path, small, monkeypatch, per_page):
-    """The first pages refer to it, and their texts take many times as much as they do: they are cut into pieces."""
+    """The first pages refer to it, and their texts take many times as much."""
     texts = [*(["long " * 1000, None, "short"] * 300), *(f"{i} words of one text" * 20 for i in range(3000))]
     how = SMALL_PAGES | {"write_batch_size": per_page, "dictionary_pagesize_limit": 10_000}
     table_at(tmp_path / "in.parquet", {"text": texts}, **how)
@@ -114,7 +111,7 @@ LONG = ["word " * 1000] * 999
     ("a limit", {"text": LONG}, {}, {"limit": Limit(1 << 20)}),
 ])  # fmt: skip
 def test_what_arrow_reads(tmp_path, what, table, written, asked):
-    """What is not worth it, or not within the limits, goes as it did; each but the last three would be wrong, or hold too much."""
+    """What is not worth it, or not within the limits, goes as it did."""
     path = table_at(tmp_path / "in.parquet", table, **{"use_dictionary": False} | written)
     assert rows_of(path, **{"later": True} | asked)[1] == 0
     if what in ("nobody asks", "a limit"):
@@ -123,7 +120,7 @@ def test_what_arrow_reads(tmp_path, what, table, written, asked):
 
 @pytest.mark.parametrize(("codec", "dictionary", "threads"), one_in(3, ALL_CODECS, [False, True], [1, 2]))
 def test_damaged_pages(tmp_path, small, codec, dictionary, threads):
-    """Wherever a byte is wrong: an error that names file and row, or a job that ends; the worst of it is another text."""
+    """An error that names the file, or a job that ends; the worst of it is another text."""
     path, rng = tmp_path / "in.parquet", np.random.default_rng(1)
     texts = [" ".join(map(str, rng.integers(0, 9999, 50))) for _ in range(300)]
     how = SMALL_PAGES | {"write_batch_size": 50, "dictionary_pagesize_limit": 20_000, "use_dictionary": dictionary}
@@ -150,7 +147,7 @@ def test_numbers_in_a_dictionary_have_32_bits_at_most():
 
 @pytest.mark.parametrize(("memory", "threads"), one_in(3, [None, "400MB"], [1, 2, 3]))
 def test_jobs_decide_the_same(tmp_path, threads, memory):
-    """As of the same texts in memory, also where a page may not be too large."""
+    """Also where a page may not be too large."""
     rng, path = np.random.default_rng(2), tmp_path / "in.parquet"
     texts = [" ".join(f"w{word}" for word in rng.integers(0, 3000, 300)) for _ in range(9000)]
     texts[::7] = [f"{text} more" for text in texts[1::7]]

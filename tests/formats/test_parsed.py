@@ -1,5 +1,3 @@
-"""Documents of files that need a parser: compared, copied, converted, left out and named."""
-
 import pyarrow.parquet as pq
 import pytest
 from document_files import docx, eml, epub, odt, pdf
@@ -29,7 +27,6 @@ def folder(tmp_path):
 
 @pytest.mark.parametrize("suffix", [".gz", ".zst", ".xz"])
 def test_damaged_compression_is_left_out(folder, caplog, suffix):
-    """Whether its first bytes are those of another file, or its end is missing."""
     page = f"<p>{TEXT} {' '.join(map(str, range(40_000)))}</p>".encode()
     path = folder / f"x.html{suffix}"
     for content in (b"\0no such thing", packed(page, suffix)[:-30]):
@@ -42,7 +39,6 @@ def test_damaged_compression_is_left_out(folder, caplog, suffix):
 
 
 def test_texts_are_read_again(folder, tmp_path):
-    """Saved sketches, saved results and audits meet the documents, and what was left out, in their places."""
     la.dedup(folder).save_sketches(tmp_path / "sketches")
     again = la.dedup([TEXT + " thirteen", "new"], against=tmp_path / "sketches", trust=folder)
     assert [d["reason"] for d in again.decisions.to_pylist() if d["reason"] != "reference"] == ["near", "kept"]
@@ -54,7 +50,6 @@ def test_texts_are_read_again(folder, tmp_path):
 
 
 def test_what_an_extra_is_missing_for(folder, monkeypatch):
-    """Files of a folder are counted and named; a file that is named itself is an error with the way out."""
     lacking = ParsedFiles("pdf", extra="pdf", package="no_such_package")
     usual = registry._loaded
     monkeypatch.setattr(registry, "_loaded", lambda name, entry: lacking if name == "pdf" else usual(name, entry))
@@ -66,7 +61,7 @@ def test_what_an_extra_is_missing_for(folder, monkeypatch):
 
 
 def test_a_kept_text_is_never_lost(folder, tmp_path, monkeypatch):
-    """What was compared is written; where it is parsed again, a parser can fail for which it did not before."""
+    """Where it is parsed again, a parser can fail for which it did not before."""
     result, cleaned = la.dedup(folder), la.decontaminate(folder, against=["words of a benchmark"], min_tokens=1)
     slow = UnreadableError("takes too long")
     monkeypatch.setattr("lookalike.formats.parsed.texts_of", lambda found, *_: ((key, slow) for key, _ in found))

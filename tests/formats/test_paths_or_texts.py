@@ -1,5 +1,3 @@
-"""What is handed over is read once, and as what it is: paths, texts, a table; what could be either is refused."""
-
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -19,8 +17,6 @@ TEXTS = [A, B, A + " more"]
 
 
 class Iterable(SimpleNamespace):
-    """What can be iterated over, and no more."""
-
     def __iter__(self):
         return iter(self.items)
 

@@ -33,7 +33,7 @@ CASES = {"empty", "byte order mark", "carriage returns", "NUL", "invalid UTF-8"}
 
 
 def suffixes():
-    """Each format with each suffix that is tested; the one from outside is not known yet."""
+    """The format from outside is not known yet."""
     return [(name, suffix) for name, some in TESTED.items() for suffix in some]
 
 
@@ -42,7 +42,7 @@ every_suffix = pytest.mark.parametrize(("name", "suffix"), suffixes())
 
 
 def written(folder, name, suffix, rows=ROWS):
-    """Write rows into a folder as a format has them; return what to read: a file, or a folder of files that are rows."""
+    """Return what to read: a file, or a folder of files that are rows."""
     folder.mkdir()
     make = sample(name).make
     if not format_named(name).rows_are_files:
@@ -54,7 +54,6 @@ def written(folder, name, suffix, rows=ROWS):
 
 
 def texts(source, **columns):
-    """All texts that a job would get."""
     rows = (row for split in source for row in rows_in(split.batches(Columns(**columns))))
     return [text.decode("utf-8", "surrogateescape") for _, text, *_ in rows]
 
@@ -64,7 +63,6 @@ def texts_at(path, **columns):
 
 
 def contents(path):
-    """The rows of a file or folder: what each column holds, as JSON has it."""
     return [
         {column: bytes(value).decode() if type(value).__name__ == "Raw" else value for column, value in row.items()}
         for split in open_sources([path])
@@ -73,14 +71,13 @@ def contents(path):
 
 
 def refused_of(path, words, call, *given, **more):
-    """Check that a call ends in an error that names the file first; return it."""
     error = str(refused(words, call, *given, **more))
     assert error.startswith(str(path))
     return error
 
 
 def values(rows):
-    """The texts, "" for null, which not all formats tell from it."""
+    """Null is "", which not all formats tell from it."""
     return [row["text"] or "" for row in rows]
 
 
@@ -143,7 +140,7 @@ def test_annotation_adds_columns(tmp_path, name, suffix):
 
 @every_format
 def test_hostile_bytes(tmp_path, name):
-    """Texts that are known, or an error that names the file, in all suffixes alike; the same where bytes may be replaced, or columns are added."""
+    """Texts that are known, or an error that names the file; the same where bytes may be replaced, or columns are added."""
     ways = [{}, {"reserved": ("keep",)}, *[{"encoding_errors": "replace"}] * (name in ("json", "jsonl"))]
     for suffix, (case, (data, expected)) in product(TESTED[name], sample(name).HOSTILE.items()):
         path = put(tmp_path / f"in{suffix}", packed(data, suffix))
@@ -181,7 +178,6 @@ def test_a_column_that_is_missing_is_named(tmp_path, name, suffix):
 
 
 def limited(path, most, skip=False):
-    """What to read, no document of which may have more bytes."""
     return [dataclasses.replace(split, limit=Limit(most, skip)) for split in open_sources([path])]
 
 
@@ -191,7 +187,6 @@ LARGE = [{"id": "a", "text": "a text"}, {"id": "b", "text": "word " * 400}, {"id
 
 @every_suffix
 def test_a_document_that_is_too_large_is_refused_by_name(tmp_path, monkeypatch, name, suffix):
-    """Up to the limit it is read as any other, whatever the blocks; what needs its columns alone need not be as large."""
     path, long = (written(tmp_path / folder, name, suffix, rows) for folder, rows in (("in", LARGE), ("long", LONG)))
     said = r"(row|line) [23]: the document has .*more than the 1,000.*raise memory=|00001[.a-z]*: the document has"
     for block in (1 << 22, 1000, 100):

@@ -1,5 +1,3 @@
-"""What else is refused, and what is not."""
-
 import numpy as np
 import pyarrow as pa
 from formats.jobs import refused

@@ -1,4 +1,4 @@
-"""Which formats there are, and the format `semicolons`, added from outside the package by its entry point."""
+"""The format `semicolons` is added from outside the package by its entry point."""
 
 import importlib
 import sys
@@ -17,7 +17,6 @@ from lookalike.formats.writers import check_output
 
 
 def install(folder, name, value, code="", group="lookalike.formats"):
-    """Put a package with an entry point into a folder."""
     info = folder / f"{name}_package-1.0.dist-info"
     info.mkdir(parents=True)
     put(info / "METADATA", f"Metadata-Version: 2.1\nName: {name}-package\nVersion: 1.0\n")

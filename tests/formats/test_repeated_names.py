@@ -1,4 +1,4 @@
-"""Two columns of one name are read if nobody asks for them, and refused where one would have to be chosen, or lost."""
+"""Two columns of one name are read if nobody asks for them, and refused where one would be chosen, or lost."""
 
 import pyarrow as pa
 import pyarrow.parquet as pq

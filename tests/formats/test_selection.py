@@ -1,5 +1,3 @@
-"""The rows of an input that are to be written, with what is added to them."""
-
 import json
 from itertools import product
 
@@ -29,14 +27,11 @@ def folder(tmp_path_factory):
 
 
 def split_of(folder, n):
-    """A file of so many rows."""
     path = folder / f"{n}.jsonl"
     return open_sources([path if path.exists() else put(path, "".join(f'{{"i":{i}}}\n' for i in range(n)))])[0]
 
 
 def additions(asked=None):
-    """What is added to rows: their double."""
-
     def added(begin, end):
         if asked is not None:
             asked.append((begin, end))
@@ -68,7 +63,6 @@ def test_the_selected_rows_with_their_additions(folder, mask, annotated, at_once
 
 
 def test_another_number_of_rows_is_an_error(folder):
-    """More than there were, or fewer; with additions, too."""
     for known, added in product([0, 2, 4, 9], [None, additions()]):
         selection = Selection(split_of(folder, 3), np.ones(known, np.bool_), added)
         for rows in (selection.records(), selection.lines([b'{"i":0}\n'] * 3, annotate)):

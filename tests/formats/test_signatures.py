@@ -1,4 +1,4 @@
-"""Files whose names say something else than their first bytes: they are read where that is safe, or it is said what they are."""
+"""Files that are not what their names say are read where that is safe, or it is said what they are."""
 
 import gzip
 import json

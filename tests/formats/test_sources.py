@@ -1,5 +1,3 @@
-"""Opening inputs: which splits files, folders and globs are."""
-
 from itertools import chain
 
 import pytest
@@ -11,7 +9,6 @@ A = "one two three four five six seven"
 
 
 def test_batches_end_beyond_so_many_bytes_or_with_so_many_files(tmp_path, monkeypatch):
-    """Of seven files of four bytes."""
     for i in range(7):
         put(tmp_path / f"{i}.txt", f"no {i}")
     split = one_split(tmp_path)
@@ -27,7 +24,7 @@ def test_batches_end_beyond_so_many_bytes_or_with_so_many_files(tmp_path, monkey
 
 @pytest.mark.parametrize("form", ["txt", "eml"])
 def test_pieces_of_a_folder_are_its_files_by_their_numbers(tmp_path, form, monkeypatch):
-    """As tasks of a cluster read them, and texts are read again: no piece holds the files of others."""
+    """As tasks of a cluster read them: no piece holds the files of others."""
     for n in range(40):
         (tmp_path / f"n={n % 3}").mkdir(exist_ok=True)
         put(tmp_path / f"n={n % 3}/{n:02}.{form}", f"Subject: {n}\n\n{A} {n}" * (n % 5 + 1))

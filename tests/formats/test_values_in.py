@@ -1,5 +1,3 @@
-"""All the forms in which texts may be handed over give the same answer, and come back as what they are."""
-
 from collections import OrderedDict
 
 import numpy as np
@@ -34,11 +32,9 @@ VIEWED = pa.DictionaryArray.from_arrays([0, 1, 2, None, 3, 4], pa.array([*TEXTS,
 
 
 MORE = VIEWED.to_pylist()
-"""With a text that is missing, an empty one, and one of several alphabets."""
 
 
 def test_what_comes_in_comes_out():
-    """Whatever the texts are held in; kept rows, as the same kind, with all that a row has."""
     for data in [
         MORE,
         tuple(MORE),

@@ -1,5 +1,3 @@
-"""WARC and WET files: documents are pages and texts of records, and kept records are written as they are."""
-
 import gzip
 import re
 import zlib
@@ -41,7 +39,7 @@ FIRST, LAST = response("http://a/1", page(STORY)), response("http://a/9", page(O
 
 
 def around(*middle, suffix=""):
-    """A page, records, and another page, each compressed by itself."""
+    """Each is compressed by itself."""
     return [packed(one, suffix) for one in (FIRST, *middle, LAST)]
 
 
@@ -52,7 +50,7 @@ def path(tmp_path):
 
 @pytest.fixture
 def left_out(tmp_path, caplog):
-    """Return a function that checks that records of a file are left out, each named with one of some reasons, and all others kept."""
+    """Check that records are left out, each named with its reason, and all others kept."""
 
     def left_out(path, kept, *why, **how):
         caplog.clear()
@@ -106,7 +104,6 @@ CODED = [
 
 
 def test_pages_are_read_however_servers_pack_them(path):
-    """And the one after it."""
     for said, sent in CODED:
         result = la.dedup(put(path, [INFO, response("http://a/1", sent, "text/html", said), LAST]))
         first, second = result.clean()["text"].to_pylist()
@@ -122,7 +119,7 @@ def test_pages_are_read_however_servers_pack_them(path):
      ("gzip, br", lambda data: b"\x03no" + gzip.compress(data))],
 )  # fmt: skip
 def test_what_servers_compressed_and_is_damaged(path, left_out, coding, make):
-    """It is named, and neither equal to nothing nor to what begins alike; the record after it is read."""
+    """Neither equal to nothing nor to what begins alike; the record after it is read."""
     sent, half = make(PAGE), len(make(PAGE)) // 2
     spoiled = sent[:half] + bytes(range(100, 140)) + sent[half + 40 :]
     damages = [(sent[:half], "text/html"), (spoiled, ""), (b"\0\1\2" + sent[3:], "text/plain"), (sent[:half], "")]
@@ -150,7 +147,6 @@ def says(length, body=BODY, end=b"\r\n\r\n"):
 
 @pytest.mark.parametrize("suffix", SUFFIXES)
 def test_records_as_crawlers_write_them(tmp_path, suffix):
-    """What is kept is written as it was."""
     for one in (
         ONE.replace(b"\r\n", b"\n").replace(b": %d\n" % SIZE, b": %d\n" % len(BODY.replace(b"\r\n", b"\n"))),
         HEAD.replace(b"\r\n", b"\n") + ONE[len(HEAD) :], HEAD + BODY, HEAD + BODY + b"\r\n" * 9, HEAD + BODY + b"\n\n",

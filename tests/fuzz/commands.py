@@ -22,7 +22,6 @@ POLICIES = ("first", "last", "longest", "shortest", "largest:n", "smallest:n", "
 
 
 def corpus(folder):
-    """A few files of every format, a folder, and things that are none of ours."""
     rows = [{"id": f"d{i}", "text": f"one two three four five six seven {i % 3}", "n": i} for i in range(6)]
     for name in ("notes", "empty"):
         (folder / name).mkdir()
@@ -62,7 +61,6 @@ SOUND = {
 
 
 def given_for(r, parameter, odd):
-    """The words by which a parameter is given: an argument or an option, with a sound value or an odd one."""
     name = parameter.name
     if parameter.param_type_name == "argument":
         if name == "ids":
@@ -83,7 +81,6 @@ def given_for(r, parameter, odd):
 
 
 def arguments(r, path, command):
-    """A command with what it needs, some options, and up to three odd values."""
     odd = {parameter.name for parameter in r.choices(command.params or [None], k=r.choice([0, 1, 1, 2, 3])) if parameter}
     likely = {} if path == ["show"] else {"threads": 1.0, "output": 0.5, "force": 0.4, "against": 0.3}
     out = list(path)
@@ -117,8 +114,6 @@ def call(line):
 
 
 class Commands:
-    """Runs random command lines in a folder of their own, of which a sound copy is kept."""
-
     def __init__(self, folder):
         folder.mkdir(parents=True)
         corpus(folder)

@@ -1,4 +1,4 @@
-"""The compiled core against its twins in plain Python, on random and hostile bytes: shingles, their numbers, lines."""
+"""The compiled core against its twins in plain Python, on random and hostile bytes."""
 
 import unicodedata
 from random import Random
@@ -24,7 +24,6 @@ BROKEN = (b"\xff", b"\xc0\x80", b"\xe6\x97", b"\xed\xa0\x80", b"\xf4\x90\x80\x80
 
 
 def text_of(r):
-    """Bytes that are mostly text, of one script or several."""
     some = r.sample(SCRIPTS, r.randrange(1, 4))
     made = "".join(r.choice(r.choice(some)) * r.choice((1, 1, 1, 1, 2, 64)) for _ in range(r.choice(SIZES)))
     data = bytearray(made.encode())
@@ -35,7 +34,6 @@ def text_of(r):
 
 
 def shingles(r, rows, texts):
-    """Hashes of the shingles of texts."""
     how = {"unit": r.choice(("word", "char", "byte", "line")), "width": r.randrange(1, 10)}
     how |= {"normalization": r.choice(("none", "NFC", "NFKC")), "fold_case": r.random() < 0.5}
     values, offsets = Shingling(**how).hashes(texts)
@@ -47,7 +45,7 @@ def shingles(r, rows, texts):
 
 
 def numbers(r, rows, texts):
-    """Numbers of shingles are equal where the shingles are, in order of first appearance."""
+    """Equal where the shingles are, in order of first appearance."""
     unit, width = r.choice(("word", "char", "line")), r.randrange(1, 8)
     found, _ = numbering(Shingling(unit=unit, width=width), r.randbytes(16)).number(texts)
     known, expected = {}, []
@@ -58,7 +56,6 @@ def numbers(r, rows, texts):
 
 
 def lines(r, rows, texts):
-    """Lines and paragraphs, their digests and words."""
     secret, least, paragraphs = digest_secret(r.randbytes(16), "lines"), r.randrange(1, 4), r.random() < 0.5
     given = texts.data, texts.offsets, least, paragraphs, native_characters(), secret
     units, bounds, worded = core.find_lines(*given, np.empty(0, np.uint64))

@@ -1,4 +1,4 @@
-"""Saved results, sketches, work folders and indexes as a stranger could write them: one value is another, all checksums fit."""
+"""Folders as a stranger could write them: one value is another, all checksums fit."""
 
 import copy
 import json
@@ -34,14 +34,12 @@ JOBS = {
 
 
 def places_in(value, path=()):
-    """The ways to all values inside of nested JSON."""
     for key, inner in value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ():
         yield (*path, key)
         yield from places_in(inner, (*path, key))
 
 
 def other_json(r, said):
-    """What is said, but for one thing."""
     said = copy.deepcopy(said)
     *way, last = r.choice(list(places_in(said)))
     inside = said
@@ -66,7 +64,6 @@ OTHER_TYPES = (
 
 
 def other_column(r, column):
-    """A column with nulls, other values, or of another type."""
     n, kind = len(column), column.type
     one = r.randrange(max(n, 1))
     match r.randrange(8):
@@ -91,7 +88,6 @@ def other_column(r, column):
 
 
 def other_table(r, table):
-    """A table but for one column, or some rows."""
     n, at = table.num_rows, r.randrange(table.num_columns)
     match r.randrange(10):
         case 0:
@@ -108,8 +104,6 @@ def other_table(r, table):
 
 
 class Crafted(Folders):
-    """Folders of which one value is another."""
-
     kinds = (*JOBS, *JOBS, *["week", "work", "made index"], *["history"] * 3, *["history texts"] * 2)
 
     def __init__(self, folder):
@@ -133,7 +127,7 @@ class Crafted(Folders):
         left_by_a_dead(lambda: la.dedup(folder / "in", threads=1, work=folder / "work"))
 
     def change(self, r, kind, target):
-        """Change a value of a description, or of a table of a saved result or saved sketches; checksums fit."""
+        """Checksums fit."""
         path = target / {"made index": "manifest", "work": "job.json"}.get(kind, "result.json")
         path = path if path.exists() else target / "sketches.json"
         data = path.read_bytes()
@@ -170,7 +164,6 @@ class Crafted(Folders):
         return said
 
     def _command(self, *line):
-        """Run a command, which ends with 0, 1 or 2, and says why if not with 0."""
         code, _, err = call([str(word) for word in line])
         expect(code in (0, 1, 2), f"exit status {code}", line, err)
         if code:

@@ -1,8 +1,8 @@
 """Lets the n-th read, write, sync, rename, removal, new file or folder fail, for every n, and asks what is there afterwards.
 
-``faults.py MOST [NAME ...]``: compiles ``faults.c``, runs itself again with that preloaded, and lets at most so many calls of each
-case fail. Prints a line per case, and the defects. The cases are those that are killed (``tests/endurance``): what was acknowledged is
-there, else the state is the one before or the one wanted, whole; and what goes on without failures leads to that one.
+``faults.py MOST [NAME ...]``: runs itself again with ``faults.c`` preloaded, and lets at most so many calls of each case fail.
+The cases are those of ``tests/endurance``: what was acknowledged is there, else the state is the one before or the one wanted,
+whole; and what goes on without failures leads to that one.
 """
 
 import errno
@@ -24,12 +24,10 @@ import lookalike as la  # noqa: E402
 
 ERRORS = (errno.ENOSPC, errno.EIO)
 INDEXES = {"add": (2, 0), "add that merges": (10, 2), "remove": (9, 2), "replace": (3, 6), "compact": (9, 12)}
-"""Additions that are there before, and the seed of which the next change is one of that name."""
+"""(Additions before, the seed of which the next change is one of that name)."""
 
 
 class Reading(cases.Output):
-    """A job over inputs that cannot be read: in another format, or as they are."""
-
     def __init__(self, source, name):
         super().__init__(None, None, "out.jsonl")
         self.source, self.input = source, name
@@ -45,7 +43,7 @@ class Reading(cases.Output):
 
 
 class Asking(cases.Lasting):
-    """An index opened, asked, checked and exported: the answers are right, or there are none."""
+    """The answers are right, or there are none."""
 
     def act(self, root, progress, say):
         state = self._state(self.segments)
@@ -85,7 +83,7 @@ def made(folder):
 
 
 def attempt(case, root, n, error, sticky, say):
-    """Let one call fail, see what is there, and go on without failures; return how many calls there were."""
+    """Return how many calls there were."""
     heard, refused = bytearray(), False
     arena.LIBRARY.fault_arm(str(root).encode(), n, error, sticky)
     try:
@@ -104,7 +102,7 @@ def attempt(case, root, n, error, sticky, say):
 
 
 def run(place, name, case, most):
-    """Fail each call in turn (``most`` of them, spread evenly, if there are more); return the defects."""
+    """Fail ``most`` of all calls, spread evenly; return the defects."""
     defects = {}
 
     def once(n, error, sticky):

@@ -1,4 +1,4 @@
-"""Runs one job on made files and holds all that it says and writes against the twin of ``dedup``."""
+"""Holds all that a job on made files says and writes against the twin of ``dedup``."""
 
 import csv
 import json
@@ -19,7 +19,7 @@ import lookalike as la
 ADDED = re.compile(rb',? "n_exact": \d+, "n_duplicates": \d+, "n_sources": \d+}$')
 WIDTHS = {"word": 5, "char": 5, "line": 1}
 EXCUSES = ("order", "cannot be grouped", "NUL", "lone surrogate", "column", "field")
-"""Words of a refusal that the input deserves: values of no order or no group, and NUL in CSV."""
+"""Words of a refusal that the input deserves."""
 
 
 class WrongAnswerError(AssertionError):
@@ -32,7 +32,6 @@ def expect(holds, message, *details):
 
 
 def same(what, found, wanted):
-    """Expect that something is what the twin says."""
     expect(found == wanted, f"other {what}", found, wanted)
 
 
@@ -77,8 +76,6 @@ def judge(seed, folder):
 
 
 class Twin:
-    """The rows of a case, and what the twin says of them where all pairs are candidates."""
-
     def __init__(self, case):
         self.settings = settings = case.settings
         with_n = bool({"within", "across", "key"} & {*settings} or ":" in settings["keep"])
@@ -93,7 +90,7 @@ class Twin:
         self.how |= {"ignore": [text.encode() for text in settings.get("ignore", ())]}
 
     def decide(self, **other):
-        """A decision for each row, references first."""
+        """References come first."""
         how = {name: self.settings[name] for name in ("keep", "empty")} | {"columns": {"n": self.values}}
         how |= {"key": [(value,) for value in self.values]} if "key" in self.settings else {}
         how |= {"sample": 1 << 40, "least": 1} if "measure" in self.settings else {"recall": 1}
@@ -101,7 +98,6 @@ class Twin:
 
 
 def check_result(case, result, twin, decided):
-    """Kept and removed documents, keepers, scores and counts are those of the twin."""
     settings, keep = case.settings, [found.keeper == d for d, found in enumerate(decided)][twin.first :]
     same("kept documents", result.keep.tolist(), keep)
     removed, table = [d for d, stays in enumerate(keep, twin.first) if not stays], result.removed.to_pylist()
@@ -122,7 +118,7 @@ def check_result(case, result, twin, decided):
 
 
 def check_files(case, result, rows):
-    """Kept rows are written as they came, annotated rows with what was decided, converted rows with their values."""
+    """Kept rows are written as they came."""
     keep, out = result.keep.tolist(), case.folder / "out"
     kept = [row for row, stays in zip(rows, keep, strict=True) if stays]
     out.mkdir()
@@ -153,13 +149,12 @@ def check_files(case, result, rows):
 
 
 def records_of(path, strict=False):
-    """The records of a file of CSV, by Python's reader."""
     with path.open(encoding="utf-8-sig", errors="replace", newline="") as stream:
         return [record for record in csv.reader(stream, strict=strict) if record]
 
 
 def values_in(path):
-    """The rows of a file that was written, by readers that are not ours."""
+    """By readers that are not ours."""
     if path.name.endswith(".parquet"):
         return pq.ParquetFile(path).read().to_pylist()
     if path.name.endswith(".csv"):
@@ -174,7 +169,6 @@ def text_in(value):
 
 
 def check_values(path, kept, same_format):
-    """What was written holds the texts and values of the kept rows."""
     if path.name.endswith(".csv") and same_format:
         expect(len(records_of(path)) == len(kept) + 1 or not kept, "another number of CSV records")
         return
@@ -191,7 +185,6 @@ def check_values(path, kept, same_format):
 
 
 def check_rest(case, result, twin):
-    """A decision at a higher threshold, and the list of pairs."""
     settings = case.settings
     higher = Random(case.seed + 1).choice([settings["threshold"], 0.9, 1.0])
     if higher >= settings["threshold"]:

@@ -1,4 +1,4 @@
-"""Inputs for the fuzzer: small corpora in every format, and the damage that files suffer. Everything follows from a seed."""
+"""Small corpora in every format, and the damage that files suffer, from a seed."""
 
 import csv
 import gzip
@@ -22,8 +22,6 @@ KINDS = ("jsonl", "jsonl", "jsonl.gz", "jsonl.zst", "csv", "csv", "txt", "parque
 
 @dataclass
 class Case:
-    """One job: its files, its settings, and whether a file was damaged after it was made."""
-
     seed: int
     kind: str
     folder: Path
@@ -34,7 +32,6 @@ class Case:
 
 
 def text(r):
-    """A text, now and then an empty one or one without any word."""
     if r.random() < 0.15:
         return r.choice(["", " \t\n", "…", "\u00a0"])
     joint = r.choice([" ", " ", "  ", "\n", ", ", "\r\n", "\u3000"])
@@ -42,7 +39,7 @@ def text(r):
 
 
 def rows(r, n, first=0):
-    """Records with an id, a text that often resembles an earlier one, and now and then a value of any kind."""
+    """A text often resembles an earlier one."""
     out, mixed = [], r.random() < 0.3
     for i in range(first, first + n):
         words = r.choice(out)["text"] if out and r.random() < 0.5 else text(r)
@@ -70,7 +67,6 @@ REPLACED = (
 
 
 def damage(r, data):
-    """Cut, flip, insert, remove, repeat, recode, or put in what readers stumble over, once or twice."""
     for _ in range(r.choice([1, 1, 1, 2])):
         at = r.randrange(len(data) + 1)
         before, after = data[:at], data[at:]
@@ -102,7 +98,6 @@ def damage(r, data):
 
 
 def as_jsonl(r, records):
-    """A record a line, beyond ASCII escaped or not."""
     lines = (json.dumps(record, ensure_ascii=r.random() < 0.5).encode("utf-8", "surrogatepass") for record in records)
     return b"".join(line + b"\n" for line in lines)
 
@@ -128,7 +123,7 @@ TEXT_TYPES = (
 
 
 def write_parquet(r, records, path):
-    """The same as parquet, the text in any type that holds text, beside columns of other types."""
+    """The text in any type that holds text."""
     ids, texts, numbers = ([record[name] for record in records] for name in ("id", "text", "n"))
     texts, kind, columns = pa.array(texts, pa.string()), r.choice(TEXT_TYPES), {"id": pa.array(ids, pa.string())}
     if r.random() < 0.3:  # before the text: the leaves of a nested column shift those after it
@@ -148,14 +143,14 @@ def write_parquet(r, records, path):
 
 
 def compressed(r, kind, data):
-    """Compressed by the suffix, in one member or two."""
+    """In one member or two."""
     at = r.randrange(len(data) + 1) if r.random() < 0.5 else 0
     pack = {"gz": gzip.compress, "zst": partial(pa.Codec("zstd").compress, asbytes=True)}.get(kind.rpartition(".")[2])
     return data if pack is None else (pack(data[:at]) if at else b"") + pack(data[at:])
 
 
 def settings(r, kind):
-    """Parameters of a job. Bands of one row find every pair of half resemblance but one in 10^19."""
+    """Bands of one row find every pair of half resemblance but one in 10^19."""
     words = {
         "threads": (1, 1, 1, 2), "threshold": (0.5, 0.6, 0.8, 1.0), "encoding_errors": ("strict", "strict", "replace"),
         "empty": ("keep", "drop"), "unit": ("word", "word", "char", "line"), "width": (None, 1, 3),
@@ -176,7 +171,6 @@ def settings(r, kind):
 
 
 def ignored(r, records):
-    """Texts whose shingles do not count: of one of the records, or a part of it."""
     words = r.choice(records)["text"].split(" ")
     begin = r.randrange(len(words))
     return [" ".join([*words[begin:], r.choice(["alpha", "beta"])]), *([text(r)] if r.random() < 0.3 else [])]

@@ -23,7 +23,7 @@ PATIENCE = 300  # seconds for a case: it hangs
 
 
 def judge_of(kind, folder):
-    """What runs a case of a kind: it is told the seed and an empty folder, and returns what the case was and how it ended."""
+    """Takes the seed and an empty folder, returns what the case was and how it ended."""
     module = import_module({"inputs": "judging"}.get(kind, kind))
     made = getattr(module, kind.capitalize(), None)
     return (made(folder) if made else module).judge
@@ -45,7 +45,7 @@ def run_case(judge, seed, folder):
 
 
 def run(judge, seeds, deadline, folder):
-    """Run cases until all are through or the time is: {seed: (what, how it ended, seconds)}; after a crash or a hang go on."""
+    """{seed: (what, how it ended, seconds)}; goes on after a crash or a hang."""
     found, seed = {}, seeds.start
     while seed < seeds.stop and time.monotonic() < deadline:
         reader, writer = os.pipe()
@@ -68,7 +68,6 @@ def run(judge, seeds, deadline, folder):
 
 
 def report(kind, found):
-    """Print the defects and the coverage; return the number of defects."""
     bad = {seed: ended for seed, (_, ended, _) in found.items() if not ended.startswith(("result", "refused"))}
     for seed, ended in bad.items():
         print(f"{kind} {seed}: {ended}")

@@ -1,4 +1,4 @@
-"""Damages files of our own formats and asks that whatever reads them notices, or answers as if nothing had happened."""
+"""Damages files of our own formats: whatever reads them notices, or answers as if nothing had happened."""
 
 import os
 import shutil
@@ -14,7 +14,7 @@ NEW, GONE = {"texts": ("new", "a7"), "plain": ("new", "a7"), "prints": (10**6, 7
 
 
 class Folders:
-    """Sound files and folders of every kind, made once; a case changes a copy of one, and whatever reads such reads it."""
+    """Sound ones of every kind, made once; a case changes a copy of one."""
 
     kinds: tuple[str, ...]
 
@@ -37,7 +37,6 @@ class Folders:
 
 
 def damaged(r, data):
-    """Bytes cut short, flipped, filled with ones or zeros, lengthened, or with one value of eight bytes put elsewhere."""
     at = r.randrange(len(data)) if r.random() < 0.6 else r.randrange(min(len(data), 400))
     match r.randrange(7):
         case 0:
@@ -65,8 +64,6 @@ def ids_of(path):
 
 
 class Stores(Folders):
-    """Files with checksums, of which bytes are changed."""
-
     kinds = ("sketch", "packed", "fingerprints", "frequencies", *["index", "index written", "work"] * 2)
 
     def __init__(self, folder):
@@ -102,7 +99,7 @@ class Stores(Folders):
         return result, (result.keep.tolist(), result.removed.to_pylist())
 
     def change(self, r, kind, target):
-        """Damage one file, or remove it, or leave all sound; tell whether that changed a byte."""
+        """Damage or remove one file, or leave all sound; tell whether that changed a byte."""
         path = r.choice(sorted(p for p in [target, *target.rglob("*")] if p.is_file()))
         if (chance := r.random()) < 0.05:
             path.unlink()

@@ -1,5 +1,3 @@
-"""A few hundred cases of the fuzzer: whatever is fed to the program, the answer is right or an error says what to do."""
-
 import re
 import shutil
 import subprocess
@@ -15,7 +13,6 @@ needs_a_compiler = pytest.mark.skipif(
 
 
 def run(program, *arguments):
-    """Run a program of this folder, or beside it; return how it ended and all that it said."""
     command = [sys.executable, str(HERE / program), *map(str, arguments)]
     done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=900)
     return done.returncode, done.stdout + done.stderr
@@ -30,7 +27,7 @@ def run(program, *arguments):
     ],
 )  # fmt: skip
 def test_no_case_shows_a_defect(kind, cases):
-    """Answers equal those of the oracle, or an error of ours says why not; nothing crashes, hangs or ends in a traceback."""
+    """Answers equal those of the oracle, or an error of ours says why not."""
     code, said = run("run.py", "--kind", kind, "--cases", cases, "--minutes", 10)
     assert code == 0, said
     assert f"{kind}: {cases} cases" in said
@@ -41,13 +38,12 @@ def test_no_case_shows_a_defect(kind, cases):
 
 @needs_a_compiler
 def test_no_failing_call_loses_anything():
-    """The n-th read, write, sync, rename or removal fails: what was there before is there, or what was wanted, never a mix."""
+    """What was there before is there, or what was wanted, never a mix."""
     code, said = run("faults.py", 2)  # enough to see files that are written in place
     assert code == 0, said
 
 
 def test_a_defect_is_seen(tmp_path, monkeypatch):
-    """The fuzzer notices wrong answers: a program that keeps the last of several instead of the first does not pass."""
     monkeypatch.syspath_prepend(str(HERE))
     import judging
 

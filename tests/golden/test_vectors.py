@@ -25,7 +25,6 @@ TEXTS = ["The quick brown fox jumps over the lazy dog, again and again.", "å¤©åœ
 
 
 def digest(array):
-    """SHA-256 of an array's bytes, little endian."""
     return hashlib.sha256(np.ascontiguousarray(array).tobytes()).hexdigest()[:16]
 
 

@@ -1,7 +1,3 @@
-"""What look-ups find, to be compared."""
-
-
 def answers(index, queries, **options):
-    """All matches, whatever their order."""
     table = index.query(queries, top=None, **options)
     return sorted(zip(*(table[name].to_pylist() for name in ("query", "id", "estimated_resemblance")), strict=True))

@@ -1,6 +1,3 @@
-"""Look-ups beside a plain twin: any segments, removed documents, empty texts, all kinds, any number of matches wanted, by any number
-of threads."""
-
 from collections import Counter
 
 import numpy as np
@@ -15,7 +12,7 @@ COLUMNS = ("query", "id", "estimated_resemblance", "standard_error", "resemblanc
 
 
 def twin(index, segments, removed, queries):
-    """All matches of each query, document by document: (minus the score, segment, row, what is said of it)."""
+    """Matches of each query: (minus the score, segment, row, what is said of it)."""
     kind, exact = index.kind, index.info["keep_text"]
     asked, *sketched = (
         kind.sketch(*kind.shingling.hashes(from_strings(texts)))

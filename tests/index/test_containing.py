@@ -1,5 +1,4 @@
-"""Which documents of an index contain others: against sets in plain Python, in every kind of index that keeps texts. The
-command line is in tests/jobs/index-command.job."""
+"""The command line is in tests/jobs/index-command.job."""
 
 import random
 from itertools import product
@@ -14,7 +13,6 @@ from lookalike.index import containing
 
 
 def corpus():
-    """Documents of 5 to 90 words, and parts of them with a few words changed."""
     rng = random.Random(3)
     texts = [[f"w{rng.randrange(400)}" for _ in range(rng.randrange(5, 90))] for _ in range(60)]
     asked = [[], ["..."], ["elsewhere"]]
@@ -64,7 +62,7 @@ def test_none_is_missed(how, monkeypatch):
 
 
 def test_no_more_matches_are_held_than_are_asked_for(monkeypatch):
-    """And some others: of what all documents contain, the best are chosen as the index is gone through."""
+    """And some others: the best are chosen as the index is gone through."""
     held, best = [], containing.best
     monkeypatch.setattr(containing, "AT_A_TIME", 2)
     monkeypatch.setattr(containing, "MANY", 8)

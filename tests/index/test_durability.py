@@ -1,5 +1,3 @@
-"""What returned is on the disk: files and the folders that name them were synced before."""
-
 import os
 from functools import partial
 

@@ -25,7 +25,6 @@ TEXTS = [f"one two three four five six seven eight nine ten w{i}" for i in range
 
 
 def filled(path, **given):
-    """An index of two segments, one document of which is removed."""
     with la.Index.create(path, keep_text=True, **given) as index:
         index.add([f"d{i}" for i in range(10)], TEXTS[:10])
         index.add([f"e{i}" for i in range(10)], TEXTS[10:])
@@ -42,7 +41,6 @@ GONE = object()
 
 
 def put(held, *names, value):
-    """Change one entry of what was read from JSON, or take it away; a function gets what it was."""
     *way, name = names
     for step in way:
         held = held[step]
@@ -53,7 +51,7 @@ def put(held, *names, value):
 
 
 def refused(path, *names, value, said="", modes=({},)):
-    """Check that an index is refused whose manifest is another, with a checksum that fits; put its manifest back."""
+    """An index whose manifest is another, with a checksum that fits, is refused; its manifest is put back."""
     manifest = path / "manifest"
     whole = manifest.read_bytes()
     held = json.loads(whole[9:])
@@ -66,14 +64,12 @@ def refused(path, *names, value, said="", modes=({},)):
 
 
 def parts_of(data):
-    """The head of a file of arrays, its header, and where that ends."""
     head = HEAD.unpack(data[: HEAD.size])
     end = HEAD.size + head[3]
     return head, json.loads(data[HEAD.size : end]), end
 
 
 def write_header(path, *names, value):
-    """Change the header of a file of arrays, with a checksum that fits."""
     data = path.read_bytes()
     (magic, version, *_), held, end = parts_of(data)
     put(held, *names, value=value)
@@ -90,7 +86,7 @@ SHARED = ["kind", "threshold", "recall", "unit", "width", "normalization", "fold
 
 
 def test_entries_of_a_manifest_are_held_against_rules(path, tmp_path):
-    """Files of others are neither read nor removed, whatever the manifest names."""
+    """Files of others are not removed, whatever the manifest names."""
     shutil.copytree(path, tmp_path / "other")
     before = contents(tmp_path)
     masks = [name for name in NAMES if name not in (None, "removed-00000000")]
@@ -101,7 +97,7 @@ def test_entries_of_a_manifest_are_held_against_rules(path, tmp_path):
 
 
 def test_fields_of_a_manifest_are_held_against_rules(path, tmp_path):
-    """Also those that only some indexes have: without probes it is an exact one, and 1.5 bits are a mixture."""
+    """Without probes an index is an exact one, and 1.5 bits are a mixture."""
     probed, packed = tmp_path / "probed", tmp_path / "packed"
     la.Index.create(probed, kind="simhash", probes=23).close()
     la.Index.create(packed, bits=2, slots=64).close()
@@ -135,7 +131,7 @@ DESCRIBED = (
 
 
 def test_headers_of_segments_are_held_against_rules(path):
-    """What is said of each array: its name, type, shape, place and checksum; and the form of the header."""
+    """Of each array its name, type, shape, place and checksum; and the form of the header."""
     segment = path / "segment-00000000"
     whole, wrong = segment.read_bytes(), list(FORMS)
     for number, array in enumerate(ArrayFile(segment)):
@@ -197,7 +193,7 @@ def flip(path, array, place, mask):
 
 
 def test_damage_is_never_merged(path):
-    """Neither by compacting nor by an addition that would merge: they say which file it is, and change nothing."""
+    """Neither by compacting nor by an addition that would merge."""
     flip(path / "segment-00000000", "text_offsets", 8, 0x40)
     with la.Index.open(path) as index:
         [before] = index.check()

@@ -1,5 +1,3 @@
-"""Ids: what is refused is named, and leaves the index as it was; documents by their ids."""
-
 from pathlib import Path
 
 import numpy as np
@@ -40,7 +38,6 @@ def test_what_is_refused():
 
 
 def test_odd_ids_come_back_as_they_were():
-    """They and their texts may come from generators; columns of numbers are ids."""
     odd = ["", " ", "a\nb", "a\r", "\u2028", "\0", "x" * 100_000, "\U0010ffff", "1", "01"]
     ends = [-(1 << 63), (1 << 63) - 1, 0]
     for name, ids, given in (("texts", odd, iter(odd)), ("ints", ends, np.array(ends)), ("series", ends, pandas.Series(ends))):
@@ -69,7 +66,7 @@ TEXTS = {"a": "one two three", "b": "", "c": "four five six", "é": "seven"}
 
 @pytest.mark.parametrize("keep_text", [True, False])
 def test_documents_are_returned_in_the_order_of_their_ids(keep_text, monkeypatch):
-    """Of three segments, in which a document was replaced and another one removed, and of these merged, a row at a time."""
+    """Of three segments, and of these merged, a row at a time."""
     monkeypatch.setattr("lookalike.index.state.TOGETHER", 1)
     with la.Index.create("x", keep_text=keep_text) as index:
         index.add(["a", "b"], ["old", ""])

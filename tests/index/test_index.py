@@ -1,5 +1,3 @@
-"""An index holds what was added, finds it, forgets what was removed, and lasts."""
-
 import shutil
 from pathlib import Path
 
@@ -95,7 +93,6 @@ def test_parameters_are_written_out(monkeypatch):
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_edges(kind):
-    """Nothing, empty texts alone, and a thousand equal ones."""
     same, names = ["the very same text in all of these"], [f"same {i}" for i in range(1000)]
     with la.Index.create("x", **KINDS[kind]) as index:
         index.compact()
@@ -110,7 +107,7 @@ def test_edges(kind):
     "how", [{}, {"bits": 1, "slots": 512}, {"bits": 4, "slots": 100}, {"sketch_bytes": 32}, {"recall": 0.5}]
 )
 def test_a_document_at_the_threshold_is_found_with_the_promised_probability(rng, how):
-    """Texts of some words, of which so many are others: the resemblance is the threshold, to a word."""
+    """The resemblance is the threshold, to a word."""
     n = 1500
     for threshold, size, changed in ((0.5, 180, 60), (0.8, 180, 20), (0.9, 190, 10)):
         words = rng.integers(0, 1 << 60, (n, size)).astype(str)
@@ -125,7 +122,7 @@ def test_a_document_at_the_threshold_is_found_with_the_promised_probability(rng,
 
 
 def test_golden_index():
-    """The format is a contract: an index answers as it did when it was written, and is compacted and thinned out as ever."""
+    """The format is a contract: an index answers as it did when it was written."""
     golden = Path(__file__).parents[1] / "golden" / "index"
     shutil.copytree(golden, "x")
     asked = ["The quick brown fox jumps over the lazy dog!", "pack my box with five dozen liquor jugs"]

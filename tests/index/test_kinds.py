@@ -1,6 +1,3 @@
-"""What a kind of index makes of scores: any bits of a slot and any number of slots; estimates, their errors, recall, and what codes
-take on the disk."""
-
 from itertools import product
 
 import numpy as np
@@ -42,7 +39,7 @@ def test_fingerprints():
 
 
 def equal_codes(kind, n, size, common, rng):
-    """How many codes are equal, slot by slot, of sets in pairs that share so many of ``size`` numbers."""
+    """Equal codes of each of n pairs of sets that share ``common`` of ``size`` numbers."""
     base = rng.integers(0, 1 << 63, (n, 2 * size - common), dtype=np.uint64)
     sides = (np.sort(some).ravel() for some in (base[:, :size], base[:, size - common :]))
     left, right = (kind.sketch(side, np.arange(n + 1) * size).codes for side in sides)
@@ -51,7 +48,7 @@ def equal_codes(kind, n, size, common, rng):
 
 
 def test_estimates_are_unbiased_and_their_errors_are_those_stated(rng):
-    """Of real signatures: the mean within five of its errors; also of fewer equal codes than chance makes, by theory.
+    """Also of fewer equal codes than chance makes, by theory.
 
     Slots that the sketch fills in its first round vary less than independent ones, on these sets hardly.
     """

@@ -1,4 +1,4 @@
-"""An index lasts: damage is found, crashes and full disks lose nothing, writers and readers do not meet. Kills are in endurance."""
+"""Kills are in endurance."""
 
 import os
 import subprocess
@@ -87,7 +87,7 @@ def test_two_processes_add_at_once(tmp_path):
     ("add", [[7000], ["x"]], {}), ("remove", [[1, 101]], {}), ("compact", [], {}), ("add", [[1], ["other"]], {"replace": True}),
 ])  # fmt: skip
 def test_a_full_disk_changes_nothing(three_segments, monkeypatch, what, given, how):
-    """Each of the writes of a change may be the one that fails; it has then happened wholly or not at all."""
+    """Each of the writes of a change may be the one that fails."""
     full = OSError(28, "No space left on device")
     for synced in range(4):
         with la.Index.open(three_segments) as index:
@@ -108,7 +108,6 @@ def test_a_full_disk_changes_nothing(three_segments, monkeypatch, what, given, h
 
 
 def test_an_addition_holds_where_merging_finds_no_room(tmp_path, monkeypatch):
-    """What was added has been added, though the segments become more than they should."""
     full = Mock(side_effect=OutputError("No space left on device"))
     with la.Index.create(tmp_path / "x") as index:
         monkeypatch.setattr("lookalike.index.state.merge_segments", full)

@@ -1,5 +1,3 @@
-"""Arrays of a segment that contradict each other."""
-
 import numpy as np
 from raising import assert_raises
 

@@ -1,5 +1,3 @@
-"""Threads share an index and processes its folder: what was acknowledged is there, and nobody sees half a change."""
-
 import threading
 from contextlib import contextmanager
 from multiprocessing import get_context
@@ -41,8 +39,7 @@ def test_threads_that_add_to_one_index_lose_nothing():
 
 
 def test_queries_see_whole_states_while_the_index_changes():
-    """Ten documents are always there; others come in pairs. A query finds the ten, and of each pair both or none; nor does
-    another reader find damage."""
+    """A query finds the ten documents that stay, and of each pair both or none; another reader finds no damage."""
     names = [f"s{i}" for i in range(10)]
     done = threading.Event()
     stay = [text_of(f"{name}x") for name in names]
@@ -92,7 +89,7 @@ def test_a_closed_index_says_so_once_its_change_has_ended():
 
 @contextmanager
 def forked(work):
-    """Fork a child; give what it says of some work, and let it live for as long as this lasts."""
+    """Give what a forked child says of some work; it lives for as long as this lasts."""
     fork = get_context("fork")
     said, over = fork.SimpleQueue(), fork.Event()
 
@@ -114,7 +111,7 @@ def forked(work):
 
 
 def test_a_forked_process_neither_changes_nor_releases_the_index():
-    """Nor does it hold it; one that was opened for reading it may ask."""
+    """Nor does it hold it; one opened for reading it may ask."""
     index = la.Index.create("x")
     index.add(["a"], ["one two three"])
     for use in (lambda: index.add(["b"], ["four"]), lambda: index.query(["one two three"]), lambda: len(index)):

@@ -1,5 +1,3 @@
-"""An index that is searched by weak bits: what it finds, of what an exact search does, is what it states."""
-
 from dataclasses import replace
 
 import numpy as np

@@ -1,5 +1,3 @@
-"""Rows of counts, read some documents at a time, and what is refused."""
-
 import os
 
 import msgspec
@@ -13,7 +11,6 @@ from lookalike.inputs.counts import COUNTS, CountRows, Counts, Part
 
 
 def saved(folder, rows, group):
-    """Counts about some documents of a folder, in row groups of a size."""
     table = pa.Table.from_pylist([{"row": row, "documents": 1, "n_exact": 0, "n_duplicates": row} for row in rows], COUNTS)
     pq.write_table(table, folder / "counts.parquet", row_group_size=group)
     return Counts(name="counts.parquet", source="x", of=[Part(folder="0", rows=len(rows))])
@@ -24,7 +21,7 @@ def refused(folder, counts, said):
 
 
 def test_rows_that_no_job_wrote_are_refused(tmp_path, monkeypatch):
-    """A few bytes can stand for any number of equal rows: those that are in one group are as many as are written together."""
+    """A few bytes can stand for any number of equal rows: no group has more than are written together."""
     counts = saved(tmp_path, [1, 2, 3], 2)
     path = tmp_path / "counts.parquet"
     table = pq.read_table(path)

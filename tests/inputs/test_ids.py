@@ -1,5 +1,3 @@
-"""What documents are called: ids as text, and default ids."""
-
 from types import SimpleNamespace
 
 import numpy as np

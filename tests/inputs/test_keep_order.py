@@ -1,5 +1,3 @@
-"""Keep policies: what order each list of them means, and which are refused."""
-
 from json_lines import write_lines
 from raising import assert_raises
 

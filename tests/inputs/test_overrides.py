@@ -1,5 +1,3 @@
-"""Overrides are read as they were written, or refused by their lines."""
-
 import json
 import pickle
 from hashlib import sha256

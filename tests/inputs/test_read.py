@@ -1,5 +1,3 @@
-"""Inputs read as documents: positions, texts, ids and groups, from any row on."""
-
 import json
 
 import pyarrow as pa
@@ -39,7 +37,6 @@ def splits(folder):
 
 
 def rows_of(found):
-    """The documents of all batches; the texts that come beside them are theirs."""
     rows = []
     for number, texts, batch in found:
         assert [texts.row(i) for i in range(len(texts))] == batch["text"].to_pylist()

@@ -1,5 +1,3 @@
-"""Texts of saved documents are read from where they came from, those that are wanted, and no piece without one."""
-
 from dataclasses import replace
 
 import numpy as np
@@ -14,7 +12,6 @@ TEXTS = [f"document number {i} has words of its own such as w{i * 7} and v{i * 1
 
 
 def test_what_is_not_wanted_is_empty_and_pieces_without_a_wanted_text_are_not_read(tmp_path, monkeypatch):
-    """Each row group is a piece."""
     table_at(tmp_path / "all.parquet", {"text": TEXTS}, row_group_size=10)
     la.dedup(tmp_path / "all.parquet", threads=1).save_sketches(tmp_path / "history")
     (split,) = as_references(tmp_path / "history")

@@ -1,5 +1,3 @@
-"""Functions of columns: bits, keys and figures of the library and of slow twins, in Arrow and DuckDB."""
-
 import pickle
 import random
 from concurrent.futures import ThreadPoolExecutor
@@ -19,7 +17,7 @@ WORDS = [f"w{i}" for i in range(4000)]
 
 
 def corpus(n, seed=1):
-    """Texts in pairs, the second with some words of the first replaced; a null and empty texts among them."""
+    """Texts in pairs, the second with some words of the first replaced."""
     rng, texts = random.Random(seed), [None, "", "..."]
     for i in range(n):
         words = rng.choices(WORDS, k=rng.randrange(1, 80))
@@ -35,7 +33,6 @@ COLUMN = pa.array(TEXTS)
 
 
 def connected(texts, functions):
-    """A database with documents and the functions."""
     opened = duckdb.connect()
     opened.register("given", pa.table({"id": range(len(texts)), "text": texts}))
     opened.execute("create table documents as from given")

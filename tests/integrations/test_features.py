@@ -1,5 +1,3 @@
-"""Features for linear models: inner products are shares of equal bits, and a linear model learns from them."""
-
 import numpy as np
 import pytest
 
@@ -12,7 +10,7 @@ PAIRS = (0, 1), (1, 2), (2, 5)
 
 
 def drawn(kind, n, rng):
-    """Texts of one of two topics: a word in three is of the topic."""
+    """A word in three is of the topic."""
     return [
         " ".join(f"{kind}{rng.integers(40)}" if rng.random() < 0.34 else f"all{rng.integers(400)}" for _ in range(120))
         for _ in range(n)

@@ -1,5 +1,3 @@
-"""Vectors of feature counts and fingerprints against arithmetic with Python's integers."""
-
 from collections import Counter
 from fractions import Fraction
 
@@ -24,7 +22,6 @@ def every_pair(n):
 
 
 def cosine(a, b):
-    """Of two counters; -1 where one is empty."""
     if not a or not b:
         return -1.0
     dot = sum(a[x] * b[x] for x in a)

@@ -1,5 +1,3 @@
-"""What every method promises, and what the built-in ones compute."""
-
 import pickle
 
 import numpy as np
@@ -15,13 +13,11 @@ SETS = [list(range(40)), list(range(1, 41)), [], [5], list(range(100, 700)), [5,
 
 
 def rows_of(sets):
-    """Sets of small numbers as rows of mixed hashes."""
     values = np.array([fmix64(x + K0) for some in sets for x in some], np.uint64)
     return values, np.cumsum([0, *map(len, sets)])
 
 
 def test_a_sketch_depends_on_its_document_and_group_only():
-    """Of each method in each way to verify, sent to another process too."""
     settings = [(name, {"verify": verify}) for name, verify in ALL] + [("minhash", {"measure": "containment"})]
     for name, given in settings:
         method = make_method(name, MethodSettings(**given, seed=11))

@@ -1,5 +1,3 @@
-"""Methods are found by name."""
-
 import pytest
 
 import lookalike as la

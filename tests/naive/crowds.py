@@ -1,6 +1,6 @@
-"""Candidate pairs from buckets and fingerprints, and the rule for crowds (docs/definition.md), in plain Python.
+"""Candidate pairs and the rule for crowds (docs/definition.md).
 
-A document is its place in keep order; references come first, so that those below ``boundary`` are references.
+A document is its place in keep order; those below ``boundary`` are references.
 """
 
 from collections import Counter, defaultdict
@@ -11,8 +11,6 @@ from naive.hashing import K0, fold_multiply
 
 
 class Rule(NamedTuple):
-    """The numbers of the rule for crowds."""
-
     max_bucket: int = 128
     heads: int = 8
     codes: int = 16
@@ -22,24 +20,22 @@ class Rule(NamedTuple):
 
 
 def heads_of(crowd, boundary, heads):
-    """The first references and the first others of a crowd."""
     return [d for d in crowd if d < boundary][:heads] + [d for d in crowd if d >= boundary][:heads]
 
 
 def bucket_pairs(bucket, boundary, rule):
-    """Pairs of a bucket, whose members ascend: all, or the heads of a crowd with all after them."""
+    """``bucket`` ascends."""
     if len(bucket) <= rule.max_bucket:
         return set(combinations(bucket, 2))
     return {(a, b) for a in heads_of(bucket, boundary, rule.heads) for b in bucket if a < b}
 
 
 def couple_key(one, other):
-    """32 bits of a hash of two slots and their codes, the earlier slot first."""
     return fold_multiply(one[0] << 48 | one[1] << 32 | other[0] << 16 | other[1], K0) >> 32
 
 
 def rare_pairs(crowded, codes, boundary, rule):
-    """Pairs of crowded documents that hold the same code, or have the same couple of codes; ``crowded`` ascend."""
+    """``crowded`` ascend."""
     count = Counter((slot, code) for d in crowded for slot, code in enumerate(codes[d]))
     holders, couples, pairs = defaultdict(list), defaultdict(list), set()
     for d in crowded:
@@ -60,7 +56,6 @@ def rare_pairs(crowded, codes, boundary, rule):
 
 
 def by_buckets(keys, codes, boundary, rule):
-    """Candidates by bands: ``keys`` and ``codes`` of each live document."""
     buckets = defaultdict(list)
     for d in sorted(keys):
         for band, key in enumerate(keys[d]):
@@ -74,7 +69,6 @@ def by_buckets(keys, codes, boundary, rule):
 
 
 def by_fingerprints(prints, groups, radius, boundary, rule):
-    """Candidates within a radius: ``prints`` and ``groups`` of each live document."""
     alike = defaultdict(list)
     for d in sorted(prints):
         alike[prints[d], groups[d]].append(d)
@@ -90,7 +84,7 @@ def by_fingerprints(prints, groups, radius, boundary, rule):
 
 
 def by_samples(held, samples, needed, wide, boundary, rule):
-    """Pairs of a document and an earlier one that has enough of its sample: all but those shingles that too many have.
+    """Pairs of a document and an earlier one that has enough of its sample, but for shingles that too many have.
 
     Of the first ``wide`` shingles of each sample, four times as many are not too many.
     """

@@ -1,4 +1,4 @@
-"""The result of ``dedup`` from its definition (docs/definition.md), a sentence at a time, in plain Python."""
+"""The result of ``dedup`` from its definition (docs/definition.md), a sentence at a time."""
 
 from collections import Counter
 from functools import cache
@@ -19,11 +19,11 @@ SIMHASH_BITS, ESTIMATION_SLOTS = 64, 256
 
 
 class UnorderedError(Exception):
-    """Documents are to be ordered by a column whose values have no order."""
+    pass
 
 
 class Decision(NamedTuple):
-    """What becomes of a document: why, the document that stands for it (None: none does), and the score of the two."""
+    """``keeper``: the document that stands for it; ``score``: of the two."""
 
     reason: str
     keeper: int | None = None
@@ -31,7 +31,7 @@ class Decision(NamedTuple):
 
 
 def least_codes(threshold, bands, rows, recall=None):
-    """How many 4-bit codes a candidate must agree in; ``recall`` is the one asked for, None if bands and rows were given."""
+    """How many 4-bit codes a candidate must agree in; ``recall`` is None if bands and rows were given."""
     slots, p = bands * rows, threshold + (1 - threshold) / 16
     loss = 1e-4
     if recall is not None:
@@ -44,7 +44,6 @@ def least_codes(threshold, bands, rows, recall=None):
 
 
 def group_of(value):
-    """The first 64 bits of the digest of a value of ``within``: a number, a text or None."""
     kind, value = value_key(value) or ("null", "")
     assert kind == "text" or not value or value == int(value) > 0, "the twin knows whole numbers only"
     whole = str(int(value)) if kind == "number" else ""
@@ -62,7 +61,7 @@ def shingles(text, unit, width, normalization="NFC"):
 
 
 def prepared(texts, ignore, columns, *how):
-    """The shingles of each text, and those that count: of the texts ``ignore`` none do; and keys of columns."""
+    """The shingles of each text, those that count, and keys of columns."""
     ignored = {shingle for text in ignore for shingle in shingles(text, *how)}
     whole = [shingles(text, *how) for text in texts]
     counted = [tuple(shingle for shingle in some if shingle not in ignored) for some in whole]
@@ -84,35 +83,30 @@ members_of = cache(frozenset)
 
 
 def common(a, b):
-    """Common shingles."""
     return len(members_of(a) & members_of(b))
 
 
 def resemblance(a, b):
-    """Common shingles / all shingles."""
     return common(a, b) / len(members_of(a) | members_of(b))
 
 
 def containment(a, b):
-    """Common shingles / shingles of the second document."""
     return common(a, b) / len(members_of(b))
 
 
 def mixed(values, seed):
-    """The hashes by which shingles are sampled."""
     (salt,) = derive(seed, "containment", 1)
     return {fmix64(x ^ salt) >> 1 for x in values}
 
 
 def least_sampled(threshold, sample, recall):
-    """The largest number of a sample that a pair at the threshold shares with a probability of ``recall``; its mean at most."""
+    """The most of a sample that a pair at the threshold shares with a probability of ``recall``; its mean at most."""
     tail = [sum(comb(sample, i) * threshold**i * (1 - threshold) ** (sample - i) for i in range(j, sample + 1))
             for j in range(sample + 1)]  # fmt: skip
     return max(1, *(j for j in range(sample + 1) if tail[j] >= recall and j <= sample * threshold + 1e-9))
 
 
 def cosine(a, b):
-    """Cosine of counts; the sums are whole numbers."""
     a, b = Counter(a), Counter(b)
     dot = sum(n * b[x] for x, n in a.items())
     p, q = (sum(n * n for n in c.values()) for c in (a, b))
@@ -141,24 +135,21 @@ def ranks(texts, policy, columns):
 
 
 def keep_order(texts, references, keep, columns):
-    """Documents in keep order: references by position, the others by one policy after the other, ties by position."""
     by = [ranks(texts, policy.strip(), columns) for policy in keep.split(";")]
     return sorted(range(len(texts)), key=lambda d: (d >= references, [each[d] for each in by] if d >= references else [], d))
 
 
 def key_of(values):
-    """What tells keys apart; None if a part is null."""
     parts = tuple(map(value_key, values))
     return None if None in parts else parts
 
 
 def differ(a, b):
-    """Whether two values of ``across`` differ: no value is equal to none."""
     return a is None or b is None or a != b
 
 
 def same_texts(documents):
-    """Pairs of equal texts: of the first, and of the first with another value than that, with all after them.
+    """Pairs of a first of its text, or the first of that text with another value, with all after it.
 
     ``documents`` are (place, text, value of ``across``) in keep order.
     """
@@ -177,11 +168,11 @@ def dedup(
     method="minhash", verify="exact", threshold=0.8, bands=16, rows=6, radius=3, seed=1, least=0, rule=None,
     overrides=None, measure="resemblance", floor=0, sample=32, recall=None,
 ):  # fmt: skip
-    """Decide about each text (bytes; the references come first): a list of ``Decision``.
+    """``texts`` are bytes; the references come first.
 
-    With ``recall`` 1 all live documents are candidates; ``least`` comes of ``least_codes``, or of ``least_sampled``.
+    With ``recall`` 1 all live documents are candidates; ``least`` comes of ``least_codes`` or ``least_sampled``.
     ``columns`` are values by the names in ``keep``, ``key`` tuples of values, ``within`` and ``across`` values of such columns.
-    ``overrides`` say of some documents that are no references whether they are to be kept ("keep") or removed ("remove").
+    ``overrides`` say "keep" or "remove" of some documents that are no references.
     """
     rule, overrides = rule or Rule(), overrides or {}
     whole, sets, groups, apart = prepared(texts, ignore, (within, across), unit, width, normalization)
@@ -190,7 +181,7 @@ def dedup(
     by_hand = {d for d, action in overrides.items() if action == "remove"}
     empty_ones = {d for d in range(references, len(texts)) if not sets[d] and empty == "drop"}
 
-    # Keys: who represents each document that is removed by its key.
+    # Keys: who represents each document removed by its key.
     represents, of_key = {}, {}
     for d in order if key else ():
         if d not in by_hand | empty_ones and key_of(key[d]) is not None:
@@ -206,7 +197,6 @@ def dedup(
     live = [place[d] for d in order if sets[d] and leader[d] == d and d not in by_hand and d not in of_key]
     text_of, group = {i: sets[order[i]] for i in live}, {i: groups[order[i]] for i in live}
 
-    # Candidates.
     k = bands * rows + (ESTIMATION_SLOTS if verify == "sketch" else 0)
     if measure == "containment":
         held = {i: mixed(text_of[i], seed) for i in live}
@@ -234,7 +224,6 @@ def dedup(
     other = {i: apart[order[i]] for i in live}
     candidates = {(a, b) for a, b in candidates if group[a] == group[b] and b >= references and differ(other[a], other[b])}
 
-    # Scores.
     def score(a, b):
         if measure == "containment":
             return containment(text_of[a], text_of[b]) if resemblance(text_of[a], text_of[b]) >= floor else -1
@@ -250,14 +239,13 @@ def dedup(
         if score(a, b) >= threshold:
             matches[b].append(a)
 
-    # The walk.
     keeper = {}
     for b in live:
         kept = [a for a in matches[b] if keeper[a] == a]
         keeper[b] = max(kept, key=lambda a: (score(a, b), -a)) if kept and b >= references else b
 
     def stands_for(d):
-        """The kept document that stands for one which is in no way dropped: itself, its set's first, or that one's keeper."""
+        """The kept document that stands for one not dropped."""
         i = place[leader[d]]
         return d if d < references else order[keeper.get(i, i)]
 
@@ -292,7 +280,7 @@ def all_scores(
     measure="resemblance",
     floor=0,
 ):
-    """The scores of all pairs that reach the threshold, but for pairs of references; copies have one, whatever counts of them."""
+    """The scores that reach the threshold, but of pairs of references; copies have 1, whatever counts of them."""
     whole, sets, groups, apart = prepared(texts, ignore, (within, across), unit, width, normalization)
 
     def score(a, b):

@@ -1,5 +1,3 @@
-"""Twins of hash families, permutations and packing, in Python integers."""
-
 import math
 from itertools import count
 
@@ -46,7 +44,7 @@ def codes(slots, bits, remix):
 
 
 def mixture(slots, shares, remix):
-    """The codes of each part of a mixture: ``shares`` are (bits, number of slots), bits below 1 being 1 / m for XORs of m."""
+    """``shares`` are (bits, slots), bits of 1 / m standing for XORs of m."""
     parts, mixed = [], codes(slots, 64, remix)
     for bits, n in shares:
         some, mixed, m = mixed[:n], mixed[n:], max(1, round(1 / bits))
@@ -57,7 +55,7 @@ def mixture(slots, shares, remix):
 
 
 def one_permutation(values, bins, seed):
-    """The least value that falls into each bin: the upper half of a hash tells the bin, its lowest 31 bits the value."""
+    """The upper half of a hash tells the bin, its lowest 31 bits the value."""
     out = [EMPTY] * bins
     for x in values:
         mixed = ((x ^ fmix64(seed)) * 0xD6E8FEB86659FD93) & MASK
@@ -67,13 +65,11 @@ def one_permutation(values, bins, seed):
 
 
 def cut_places(places, bins, universe):
-    """The least place of each equal bin, counted from its first place; 2^64 - 1 where it is empty."""
     width = universe // bins
     return [min([p % width for p in places if p // width == b], default=2**64 - 1) for b in range(bins)]
 
 
 def uniform(key, turn):
-    """A number in (0, 1), of 53 bits and a half."""
     return ((fmix64((key + turn * GOLDEN) & MASK) >> 11) + 0.5) / (1 << 53)
 
 
@@ -108,12 +104,10 @@ def rotate(slots):
 
 
 def try_bins(j, attempt, bins, seed):
-    """The bin that bin j draws at some attempt."""
     return (fmix64((seed + (attempt << 32) + j * GOLDEN) & MASK) >> 32) * bins >> 32
 
 
 def fill_optimally(bins, seed):
-    """Empty bins draw until they meet a filled one."""
     if {*bins} == {EMPTY}:
         return list(bins)
 
@@ -125,7 +119,6 @@ def fill_optimally(bins, seed):
 
 
 def fill_in_reverse(bins, seed):
-    """Filled bins draw bins to write into, in rounds, until none is empty."""
     out, attempt = list(bins), 0
     while EMPTY in out and {*bins} != {EMPTY}:
         attempt += 1

@@ -1,5 +1,3 @@
-"""What the rows of files are, by the readers of the standard library and of Arrow."""
-
 import csv
 import gzip
 import io
@@ -20,16 +18,14 @@ FAILURES = (OSError, EOFError, ValueError, KeyError, TypeError, RecursionError, 
 
 
 class UnreadableError(Exception):
-    """The file is not what its name says, by the strictest reading: the program has to refuse it, or explain itself."""
+    """By the strictest reading the file is not what its name says: the program has to refuse it, or explain itself."""
 
 
 class UndecidedError(Exception):
-    """Values that Python's reader cannot show; nothing is said of the case."""
+    """Values that Python's reader cannot show: nothing is said of the case."""
 
 
 class Row(NamedTuple):
-    """A document as its file states it."""
-
     data: bytes
     id: Any = None
     n: Any = None
@@ -39,7 +35,7 @@ class Row(NamedTuple):
 
 
 def unpacked(path):
-    """The bytes of a file, decompressed by its suffix; text with a mark of the order of bytes as UTF-8."""
+    """Decompressed by the suffix; text with a mark of the order of bytes as UTF-8."""
     data = path.read_bytes()
     if path.name.endswith(".gz"):
         data = gzip.decompress(data)
@@ -50,12 +46,11 @@ def unpacked(path):
 
 
 def lines_of(path):
-    """The lines of a file of JSON lines, without their line feeds, but for blank ones."""
     return [line for line in unpacked(path).removeprefix(b"\xef\xbb\xbf").split(b"\n") if line.strip()]
 
 
 def read_jsonl(path, errors, with_id, _):
-    """An object a line; the last of repeated names counts."""
+    """The last of repeated names counts."""
     for line in lines_of(path):
         value = json.loads(line.decode("utf-8", "surrogateescape" if errors == "strict" else errors))
         text = "" if value["text"] is None else value["text"]
@@ -100,7 +95,7 @@ READERS = {"jsonl": read_jsonl, "csv": read_csv, "parquet": read_parquet, "txt":
 
 
 def read(paths, errors="strict", *, with_id=False, with_n=False):
-    """All rows of some files, in order; ``with_id`` and ``with_n`` say which columns have to be there."""
+    """``with_id`` and ``with_n`` say which columns have to be there."""
     out = []
     for path in paths:
         try:

@@ -1,11 +1,8 @@
-"""What becomes of whole groups, from its definition (docs/definition.md), in plain Python."""
+"""What becomes of whole groups (docs/definition.md)."""
 
 
 def group_rules(decisions, order, origins, *, at_most=1):
-    """Change decisions that ``dedup`` made; ``order`` is keep order.
-
-    Returns the decisions, and of each kept document (n_exact, n_duplicates, n_sources).
-    """
+    """Returns the decisions, and of each kept document (n_exact, n_duplicates, n_sources)."""
     groups = {}
     for d in order:
         if decisions[d].keeper is not None:

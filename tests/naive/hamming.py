@@ -1,5 +1,3 @@
-"""Twins of fingerprints and their search."""
-
 from itertools import combinations
 from math import prod
 
@@ -7,7 +5,6 @@ from naive.hashing import GOLDEN, MASK, derive, fmix64
 
 
 def simhash(values, weights, bits, seed):
-    """(fingerprint, margins) of weighted features."""
     salt = derive(seed, "simhash", 1)[0]
     ties = derive(seed, "simhash ties", (bits + 63) // 64)
     out, margins = 0, []
@@ -24,7 +21,7 @@ def simhash(values, weights, bits, seed):
 
 
 def within(queries, stored, radius):
-    """{(query, stored): distance} of all pairs within a radius; fingerprints are integers."""
+    """{(query, stored): distance}."""
     return {
         (i, j): (a ^ b).bit_count()
         for i, a in enumerate(queries) for j, b in enumerate(stored) if (a ^ b).bit_count() <= radius
@@ -32,28 +29,27 @@ def within(queries, stored, radius):
 
 
 def flips_by_cost(costs, size):
-    """All sets of at most ``size`` places, cheapest first: [(cost, set)]."""
+    """[(cost, set)] of all sets of at most ``size`` places, cheapest first."""
     sets = [c for n in range(size + 1) for c in combinations(range(len(costs)), n)]
     return sorted((sum(costs[i] for i in c), c) for c in sets)
 
 
 def sets_probed(margins, prefix, radius, probes):
-    """The sets of places that are flipped among the last ones, as masks of the whole fingerprint."""
+    """The places flipped, as masks of the whole fingerprint."""
     first = len(margins) - prefix
     sets = flips_by_cost([abs(w) for w in margins[first:]], radius)[:probes]
     return [sum(1 << first + place for place in places) for _, places in sets]
 
 
 def within_probed(queries, margins, stored, bits, prefix, radius, probes):
-    """{(query, stored): distance} of the pairs within a radius that weak bits lead to; fingerprints are integers."""
+    """{(query, stored): distance}."""
     flipped, first = [sets_probed(some, prefix, radius, probes) for some in margins], bits - prefix
     near = within(queries, stored, radius)
     return {(i, j): near[i, j] for i, j in near if (queries[i] ^ stored[j]) >> first << first in flipped[i]}
 
 
 def chance_probed(differs, margins, prefix, radius, probes):
-    """(probability that 1 to ``radius`` bits differ, and that weak bits lead there as well), over all ways to differ: each bit
-    by itself with its own probability."""
+    """(Probability that 1 to ``radius`` bits differ, and that weak bits lead there as well)."""
     bits, near, found = len(margins), 0.0, 0.0
     flipped = sets_probed(margins, prefix, radius, probes)
     for difference in range(1, 1 << bits):

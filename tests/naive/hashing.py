@@ -1,5 +1,3 @@
-"""Twins of the hash kernels in plain Python integers."""
-
 from hashlib import shake_128
 
 MASK = (1 << 64) - 1
@@ -8,7 +6,6 @@ MULTIPLIER, GOLDEN, EMPTY = 0x9FB21C651E98DF25, 0x9E3779B97F4A7C15, 0xFFFFFFFF
 
 
 def fmix64(x):
-    """MurmurHash3's finaliser."""
     x = ((x ^ (x >> 33)) * 0xFF51AFD7ED558CCD) & MASK
     x = ((x ^ (x >> 33)) * 0xC4CEB9FE1A85EC53) & MASK
     return x ^ (x >> 33)
@@ -20,7 +17,6 @@ def fold_multiply(a, b):
 
 
 def words_of(data):
-    """The numbers that eight bytes each are, the last perhaps of fewer."""
     return [int.from_bytes(data[at : at + 8], "little") for at in range(0, len(data), 8)]
 
 
@@ -44,7 +40,7 @@ def token_hash(token):
 
 
 def runs_of(tokens, width):
-    """All runs of so many tokens; of fewer all together, if there are any."""
+    """Of fewer tokens all together, if there are any."""
     return [tuple(tokens[i : i + width]) for i in range(max(1, len(tokens) - width + 1))] if tokens else []
 
 
@@ -66,13 +62,13 @@ PRIME = (1 << 61) - 1
 
 
 def _products(words, secret):
-    """Sum of the products of neighbouring words, to each of which a secret one is added, modulo 2^128."""
+    """Of neighbouring words, to each of which a secret one is added."""
     pairs = zip(words[::2], words[1::2], secret[::2], secret[1::2], strict=False)
     return sum(((x + k) & MASK) * ((y + m) & MASK) for x, y, k, m in pairs) % (1 << 128)
 
 
 def value_at(point, coefficients):
-    """The value of a polynomial, whose first coefficient is 1, modulo the prime."""
+    """Of a polynomial whose first coefficient is 1."""
     value = 1
     for coefficient in coefficients:
         value = (value * point + coefficient) % PRIME
@@ -80,7 +76,6 @@ def value_at(point, coefficients):
 
 
 def thirds(number):
-    """The 56 lowest bits of a number of 128, the next 56, and the rest."""
     return number & ((1 << 56) - 1), number >> 56 & ((1 << 56) - 1), number >> 112
 
 

@@ -1,4 +1,4 @@
-"""Twin of shingle hashes under a key, in plain Python integers: one polynomial a shingle, coefficient by coefficient."""
+"""Shingle hashes under a key."""
 
 from hashlib import shake_256
 
@@ -13,7 +13,6 @@ def secret_words(key, purpose, count):
 
 
 def token_words(token, secret):
-    """Both words of a token: its bytes and their number, or its digest with the highest bit set."""
     if len(token) <= 15:
         return int.from_bytes(token, "little") | len(token) << 120
     low, high = keyed_digest(token, [secret[0] % P, 0, 0, secret[1] % P, 0, 0, *secret[6:]])
@@ -21,7 +20,7 @@ def token_words(token, secret):
 
 
 def tokens(text, unit, fold_case):
-    """Tokens of a text as two words in one number, by the secret of long tokens."""
+    """Tokens as bytes, or as two words in one number."""
     found = pieces(text, unit, fold_case)
     if unit in ("byte", "char"):
         return [(b if unit == "byte" else ord(b)) | 1 << 64 for b in found]

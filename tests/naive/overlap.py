@@ -1,5 +1,3 @@
-"""Which documents contain which items, by sets and loops over lists of words, as the documents of the program define it."""
-
 import re
 from collections import Counter
 
@@ -8,13 +6,13 @@ from naive.repeats import merged
 
 
 def words(text):
-    """Return (word, begin, end) of all words, in bytes."""
+    """(word, begin, end) of each word, in bytes."""
     at = [len(text[:i].encode()) for i in range(len(text) + 1)]
     return [(m.group().lower(), at[m.start()], at[m.end()]) for m in re.finditer(r"[^\W_]+", text)]
 
 
 def cut(item, passage):
-    """Return (start, shingles) of the passages of an item."""
+    """(start, shingles) of the passages of an item."""
     if not item or not passage:
         return [(0, item)] if item else []
     last = max(0, len(item) - passage)
@@ -22,7 +20,7 @@ def cut(item, passage):
 
 
 class Document:
-    """A document: where each shingle, and each run of as many words as short items have, is."""
+    """Where each shingle is, and each run of as many words as short items have."""
 
     def __init__(self, text, width, lengths):
         tokens = words(text)
@@ -33,17 +31,16 @@ class Document:
         self.has = {shingle for _, shingle, *_ in self.hits}
 
     def share(self, shingled):
-        """The share of some shingles that it has; 0 of none."""
         return len(self.has & shingled) / len(shingled) if shingled else 0
 
     def resemblance(self, shingled, short):
-        """Common shingles / all; of an item of fewer words than a shingle only a document of as many words has any."""
+        """Of an item of fewer words than a shingle only a document of as many words has any."""
         if short and self.n != len(next(iter(shingled))):
             return 0.0
         return len(self.shingles & shingled) / len(self.shingles | shingled)
 
     def pieces(self, chosen, common, width):
-        """The pieces that some shingles are, but those of common ones alone."""
+        """Those of common shingles alone do not count."""
         found, last = [], None
         for i, shingle, begin, end in self.hits:
             if shingle not in chosen:
@@ -56,10 +53,10 @@ class Document:
 
 
 def overlap(data, against, *, measure="containment", threshold=0.8, width=5, passage=None, min_tokens=1, common=None):
-    """Return ({(document, item): (start, resemblance, containment, begin, end)}, pieces by document, {item: why not judged}).
+    """Return ({(document, item): (start, resemblance, containment, begin, end)}, pieces by document, {item: why not judged},
+    {(document, item): shares found of the fields but the first}).
 
-    ``against``: texts, or lists of the texts of fields, of which the first decides; then there is also (document, item) -> share
-    found of each other field. A field is a text or a list of texts.
+    ``against``: texts, or lists of fields, of which the first decides. A field is a text or a list of texts.
     """
     kind, _, n = measure.partition(":")
     width = int(n) if kind == "ngram" else width
@@ -107,7 +104,7 @@ def overlap(data, against, *, measure="containment", threshold=0.8, width=5, pas
 
 
 def field_found(text, field, width, threshold, kind):
-    """The share of the texts of a field that a document has; None if none has a word."""
+    """None if no text of the field has a word."""
     found = []
     for one in [field] if isinstance(field, str) else field:
         if tokens := [word for word, *_ in words(one)]:

@@ -1,5 +1,3 @@
-"""Twins of the search for repeated text: plain programs that follow the definition."""
-
 import unicodedata
 
 from naive.text import decoded, hidden, part, shown, word_runs, words
@@ -8,7 +6,6 @@ BLANKS = b" \t\n\v\f\r"
 
 
 def lines_of(data):
-    """(begin, end) of each line, line feeds included."""
     begin = 0
     for line in data.split(b"\n"):
         end = min(begin + len(line) + 1, len(data))
@@ -18,7 +15,7 @@ def lines_of(data):
 
 
 def paragraphs_of(data):
-    """(begin, end) of each run of lines that are not blank, blank lines behind it included."""
+    """Runs of lines that are not blank, blank lines behind included."""
     found, inside = [], False
     for begin, end in lines_of(data):
         blank = not data[begin:end].strip(BLANKS)
@@ -31,7 +28,6 @@ def paragraphs_of(data):
 
 
 def merged(ranges):
-    """Ranges that touch or overlap become one."""
     out = []
     for begin, end in sorted(ranges):
         if out and begin <= out[-1][1]:
@@ -42,7 +38,7 @@ def merged(ranges):
 
 
 def repeated_lines(documents, unit="line", min_words=5, drop_over=None):
-    """For each document the ranges that are removed, and whether no word is left; and (text, count, documents) of repeats."""
+    """For each document the ranges removed, and whether no word is left; and (text, count, documents) of repeats."""
     places, removed = {}, [[] for _ in documents]
     for row, data in enumerate(documents):
         for begin, end in lines_of(data) if unit == "line" else paragraphs_of(data):
@@ -75,7 +71,7 @@ SECONDS = {
 
 
 def pieces(data, form):
-    """(begin, end, normal form) of characters with those that can be composed with them."""
+    """(begin, end, old, normal form) of characters with those that can be composed with them."""
     out, position = [], 0
     for c in decoded(data):
         size = 1 if c == "\ufffd" and data[position : position + 3] != b"\xef\xbf\xbd" else len(c.encode())
@@ -94,7 +90,7 @@ def normal(text, form):
 
 
 def word_places(data, form):
-    """(begin, end) of each word of a text in its bytes before it is normalized; what changes of a piece is one place."""
+    """(begin, end) of each word in the bytes before they are normalized; what changes of a piece is one place."""
     found = []
     for begin, end, old, new in pieces(data, form):
         same = True
@@ -107,7 +103,7 @@ def word_places(data, form):
 
 
 def repeated_passages(documents, length, fold_case=True, normalization="NFC"):
-    """For each document the ranges that are removed, and whether no word is left."""
+    """For each document the ranges removed, and whether no word is left."""
     seen, removed, empty = set(), [], []
     for data in documents:
         text = decoded(data)

@@ -1,5 +1,3 @@
-"""Twins of the sketch kernels, written from their descriptions."""
-
 from naive.hashing import EMPTY, GOLDEN, K0, MASK, derive, fmix64, fold_multiply
 
 
@@ -25,7 +23,6 @@ def fast_similarity(values, k, seed):
 
 
 def minhash(values, k, seed):
-    """Minima of k multiply-shift functions."""
     a, b = derive(seed, "multipliers", k), derive(seed, "increments", k)
     return [min([(((a[j] | 1) * (x >> 32) + b[j]) & MASK) >> 32 for x in values], default=EMPTY) for j in range(k)]
 

@@ -1,11 +1,9 @@
-"""Twins of tokenizing in plain Python strings, by ``unicodedata``."""
-
 import re
 import unicodedata
 
 from naive.hashing import K0, K1, K2, K3, fold_multiply, shingle_hashes, token_hash
 
-# How the names begin of letters and digits that are written without spaces between words.
+# how the names of letters and digits begin that are written without spaces between words
 SPACELESS = (
     "CJK UNIFIED", "CJK COMPATIBILITY IDEOGRAPH", "IDEOGRAPHIC ITERATION", "IDEOGRAPHIC CLOSING", "IDEOGRAPHIC NUMBER",
     "IDEOGRAPHIC ANNOTATION", "VERTICAL IDEOGRAPHIC", "OLD CHINESE ITERATION MARK", "HANGZHOU",
@@ -24,7 +22,7 @@ def is_space(c):
 
 
 def part(c):
-    """How a character takes part in words: "mark", "single" (a word of its own), "letter" or "none"."""
+    """Those that are "single" are words of their own."""
     category = unicodedata.category(c)[0]
     name = unicodedata.name(c, "TANGUT" if ord(c) in NAMELESS else "")
     if category == "M" or name in ("HALFWIDTH KATAKANA VOICED SOUND MARK", "HALFWIDTH KATAKANA SEMI-VOICED SOUND MARK"):
@@ -35,17 +33,16 @@ def part(c):
 
 
 def hidden(c):
-    """A character that shows nothing and parts no word: a format character, or one of some marks."""
+    """Whether a character shows nothing and parts no word."""
     return c != ZERO_WIDTH_SPACE and (unicodedata.category(c) == "Cf" or unicodedata.name(c, "").startswith(HIDDEN_MARKS))
 
 
 def shown(text, unit="word"):
-    """A text without characters that show nothing; of words, a space without width separates two."""
     return "".join(c for c in text if not hidden(c) and (unit == "word" or c != ZERO_WIDTH_SPACE))
 
 
 def decoded(data):
-    """Text of bytes, U+FFFD for each byte that is not part of valid UTF-8."""
+    """U+FFFD for each byte that is not valid UTF-8."""
     return re.sub("[\udc80-\udcff]", "\ufffd", data.decode("utf-8", "surrogateescape"))
 
 
@@ -54,7 +51,6 @@ def fold(text, fold_case):
 
 
 def word_runs(text):
-    """The places of the characters of each word."""
     out, single = [], None  # single: is the open word one of a script without spaces? None: no word is open
     for place, c in enumerate(text):
         role = part(c)
@@ -75,7 +71,6 @@ def words(text, fold_case=True):
 
 
 def collapsed(text, keep_lines):
-    """White space collapsed to a blank, or to a line feed where it holds a line break."""
     out, gap = "", ""
     for c in text:
         if is_space(c):
@@ -87,7 +82,6 @@ def collapsed(text, keep_lines):
 
 
 def pieces(text, unit, fold_case=True):
-    """Tokens of a text: words, characters, lines, or numbers of bytes."""
     if unit == "byte":
         return list(text.encode())
     if unit == "word":
@@ -106,7 +100,6 @@ def tokens(text, unit, fold_case):
 
 
 def hashes(text, unit="word", width=5, normalization="NFC", fold_case=True):
-    """Shingle hashes of a text, repeats included."""
     if unit != "byte":
         text = shown(text, unit)
         text = text if normalization == "none" else unicodedata.normalize(normalization, text)
@@ -114,7 +107,7 @@ def hashes(text, unit="word", width=5, normalization="NFC", fold_case=True):
 
 
 def unpacked(data, there):
-    """Values that each follow their length, four bytes; a row that is not there is empty. None: the data end before."""
+    """Each follows its length, four bytes; a row that is not there is empty. None: the data end before."""
     values = []
     for one in there:
         n = int.from_bytes(data[:4], "little") if one else 0

@@ -1,11 +1,11 @@
-"""Values of columns, as policies and groups tell them apart (docs/definition.md)."""
+"""As policies and groups tell them apart (docs/definition.md)."""
 
 import json
 from fractions import Fraction
 
 
 def bounded(digits):
-    """A number as a fraction; one with thousands of digits as the largest or smallest of its sign."""
+    """As a fraction; one with thousands of digits is the largest or smallest of its sign."""
     mantissa, _, exponent = digits.lower().partition("e")
     if len(exponent.lstrip("+-0")) <= 3:
         return Fraction(digits)
@@ -16,7 +16,7 @@ def bounded(digits):
 
 
 def untyped(cell):
-    """A cell of CSV as a value: an empty one is null, one that reads as a number or truth value of JSON is that."""
+    """Null if empty; what reads as a number or truth value of JSON is that."""
     if not cell:
         return None
     try:
@@ -27,7 +27,7 @@ def untyped(cell):
 
 
 def value_key(value):
-    """What tells values apart: the kind, and the value; None for null, as which NaN counts."""
+    """None for null, as which NaN counts."""
     if value is None or value != value:
         return None
     if isinstance(value, bool):

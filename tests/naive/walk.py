@@ -1,5 +1,3 @@
-"""Twins of resemblance and of the greedy walk, by set arithmetic."""
-
 from itertools import combinations
 
 
@@ -8,13 +6,13 @@ def resemblance(a, b):
 
 
 def all_pairs(sets, threshold):
-    """All pairs at or above a threshold: {(left, right): resemblance}."""
+    """{(left, right): resemblance}."""
     pairs = combinations([i for i, some in enumerate(sets) if some], 2)
     return {pair: score for pair in pairs if (score := resemblance(*(sets[i] for i in pair))) >= threshold}
 
 
 def keep(n, pairs):
-    """Return the keeper of each document: itself where kept, else the most similar document kept before it."""
+    """A document kept is its own keeper."""
     keeper = []
     for d in range(n):
         matches = [(-pairs[e, d], e) for e in range(d) if keeper[e] == e and (e, d) in pairs]

@@ -1,11 +1,11 @@
-"""How often texts of several weeks occur (docs/definition.md, "Counts over weeks"), in plain Python: week after week."""
+""" "Counts over weeks" in docs/definition.md."""
 
 from naive.dedup import dedup, keep_order
 from naive.groups import group_rules
 
 
 def weekly(weeks, *, at_most=1, keep="first", within=None, key=None, **how):
-    """Decide about each week against what earlier weeks kept; ``weeks`` are lists of documents, dicts with id, text and source.
+    """``weeks`` are lists of dicts with id, text and source.
 
     Returns of each kept document (n_exact, n_duplicates, documents by source), and who stands for each document, by ids.
     """

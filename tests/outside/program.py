@@ -17,7 +17,6 @@ TEXTS = ["the quick brown fox jumps over the dog", "The quick brown fox: jumps o
 
 
 def dedup(frame: pl.DataFrame, out: Path) -> pl.DataFrame:
-    """Right and wrong values of the options of a job."""
     result: la.Result = la.dedup(
         TEXTS, threshold=0.7, keep="longest", unit="word", on_error="skip", memory="1GB", seed="random"
     )
@@ -47,7 +46,6 @@ def dedup(frame: pl.DataFrame, out: Path) -> pl.DataFrame:
 
 
 def others(frame: pl.DataFrame, folder: Path, unit: Unit, keep: Keep) -> None:
-    """The other jobs."""
     la.pairs(frame, unit=unit, max_pairs=100, verify="none")
     la.pairs(frame, verify="nothing")  # type: ignore[arg-type]
     la.pairs(frame, keep="first")  # type: ignore[call-arg]
@@ -66,7 +64,6 @@ def others(frame: pl.DataFrame, folder: Path, unit: Unit, keep: Keep) -> None:
 
 
 def index(folder: Path, kind: Literal["minhash", "simhash"]) -> None:
-    """A persistent index."""
     with la.Index.create(folder, kind=kind, unit="char", seed="random") as made:
         made.add(["a"], TEXTS[:1])
     la.Index.create(folder, kind="minhahs")  # type: ignore[arg-type]
@@ -75,7 +72,6 @@ def index(folder: Path, kind: Literal["minhash", "simhash"]) -> None:
 
 
 def steps() -> bool:
-    """What jobs are made of."""
     shingling = la.Shingling(unit="line", normalization="none")
     la.Shingling(unit="lines")  # type: ignore[arg-type]
     plan: la.Plan = la.plan(threshold=0.8, verify="sketch")

@@ -1,4 +1,4 @@
-"""The program that type checkers check says what they are to know; ``make lint`` runs them."""
+"""``make lint`` runs the type checkers."""
 
 import re
 from pathlib import Path

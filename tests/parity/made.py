@@ -1,4 +1,4 @@
-"""Corpora for the parity record: six made ones, each a shape that decisions depend on, and three real ones."""
+"""Six made corpora, each a shape that decisions depend on, and three real ones."""
 
 from pathlib import Path
 
@@ -10,7 +10,6 @@ DATA = Path(__file__).parents[3] / "shared/data"
 
 
 def table(texts, rng):
-    """Texts with an id, a score with ties and nulls, and a site of a few."""
     n = len(texts)
     scores = [None if x < 5 else float(x % 17) for x in rng.integers(0, 100, n).tolist()]
     sites = [None if x == 0 else f"site {x % 5}" for x in rng.integers(0, 20, n).tolist()]
@@ -33,7 +32,7 @@ def chains(rng):
 
 
 def stars(rng):
-    """Centres, and copies of them spoiled in places of their own, which resemble the centre more than each other."""
+    """Copies resemble their centre more than each other."""
     texts = []
     for _ in range(40):
         base = words(rng, 200)
@@ -46,7 +45,7 @@ def stars(rng):
 
 
 def cliques(rng):
-    """Families of which all members resemble each other, in sizes on both sides of a large bucket."""
+    """In sizes on both sides of a large bucket."""
     texts = []
     for size in (2, 3, 10, 60, 127, 128, 129, 300):
         for _ in range(3):
@@ -68,7 +67,6 @@ def crowds(rng):
 
 
 def copies(rng):
-    """Empty texts, texts without a word, texts shorter than a shingle, and many equal ones."""
     base = [" ".join(words(rng, int(n))) for n in rng.integers(1, 40, 150)]
     odd = ["", " ", "\n\n", "...", "—", "a", "a b", "A b", "a b c d", "a b c d e", "A B C D E!"]
     texts = [base[i] for i in rng.integers(0, 150, 1200).tolist()] + [odd[i] for i in rng.integers(0, len(odd), 300).tolist()]
@@ -77,7 +75,6 @@ def copies(rng):
 
 
 def scripts(rng):
-    """Many scripts in one text, with marks, ligatures, full-width forms and unnormalized letters."""
     pieces = ["東京都の天気は晴れ", "人々〇記", "ภาษาไทยไม่มีช่องว่าง", "Straße", "ﬁnale", "Ｆｕｌｌ", "naïve", "naïve", "Ω", "İstanbul", "한국어 문서",
               "한국", "русский текст", "ελληνικά", "עברית", "العربية", "हिन्दी", "မြန်မာ", "ខ្មែរ", "ລາວ", "👍🏽", "x\u00ady", "e\u0301t"]  # fmt: skip
     texts = []

@@ -50,7 +50,7 @@ ON_MADE = {
 
 
 def entries():
-    """All entries of the record: name -> (corpus, settings)."""
+    """{name: (corpus, settings)}"""
     found = {f"{c} · {s}": (c, EVERYWHERE[s]) for c in (*MADE, *REAL) for s in EVERYWHERE}
     made = list(MADE)
     for i, (name, settings) in enumerate(ON_MADE.items()):
@@ -64,7 +64,7 @@ def there():
 
 
 def write(data, form, folder):
-    """Write a corpus in a format; text files hold the texts alone, and are named by their ids."""
+    """Text files hold the texts alone, and are named by their rows."""
     path = folder / f"corpus.{form}"
     if form == "parquet":
         pq.write_table(data, path)
@@ -81,7 +81,6 @@ def write(data, form, folder):
 
 
 def decide(name, threads=1):
-    """The decisions of one entry: id, keep, duplicate_of, score."""
     which, given = entries()[name]
     data, settings, reference = corpus(which), dict(given), None
     if settings.pop("against", False):
@@ -112,7 +111,6 @@ def digests(decisions):
 
 
 def differences(name, threads=1):
-    """Say in which blocks of rows an entry differs from the record."""
     pairs = enumerate(zip_longest(json.loads(RECORD.read_text())[name], digests(decide(name, threads))))
     places = [f"{i * BLOCK}-{(i + 1) * BLOCK - 1}" for i, (wanted, found) in pairs if found != wanted]
     return [f"{name}: rows {', '.join(places)} differ"] if places else []

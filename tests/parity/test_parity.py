@@ -1,5 +1,3 @@
-"""Every row of the parity record is decided as it was recorded."""
-
 import json
 
 import pytest

@@ -1,5 +1,3 @@
-"""A file searched as a stream gives what the index in memory gives; appends are whole or not there."""
-
 import fcntl
 import tracemalloc
 from dataclasses import replace
@@ -38,7 +36,6 @@ def prints_of(*texts, seed=3, **how):
 
 
 def all_of(path, bits=64):
-    """The fingerprints of a file, batch after batch."""
     return np.concatenate(list(FingerprintFile(path, bits=bits)._chunks.batches())).tolist()
 
 
@@ -165,7 +162,6 @@ def test_one_writer_at_a_time(rng):
 
 
 def test_the_format_stays():
-    """What is appended today has the bytes of a file of old, and those are searched."""
     words = np.arange(1, 31, dtype="uint64")[:, None] * np.array([0x9E3779B97F4A7C15, 0xC2B2AE3D27D4EB4F], "uint64")
     file_of(Path(), words[:1], words[1:20], words[20:], bits=128)
     assert Path("seen.fps").read_bytes() == (GOLDEN / "arrays.fps").read_bytes()
@@ -175,7 +171,6 @@ def test_the_format_stays():
 
 
 def test_margins_of_a_byte_are_those_of_numbers(rng):
-    """As int8 and as float32, out of a file and in memory: the weak bits of queries lead to the same."""
     words = planted(rng, 500, 64, 3, 2 / 3)
     file, sums, make = (
         file_of(Path(), words[:200], words[200:]),

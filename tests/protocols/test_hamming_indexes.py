@@ -1,5 +1,3 @@
-"""One test body for every index of fingerprints, the exhaustive one as oracle, itself held to plain Python."""
-
 import itertools
 from itertools import product
 
@@ -169,7 +167,7 @@ def test_blocks_of_given_widths_compare_what_agrees_in_one(rng):
 
 
 def test_defaults_and_what_follows_from_them():
-    """Radius 3 for all; Manku's four tables; as many prefix bits as number the fingerprints."""
+    """Manku's four tables; as many prefix bits as number the fingerprints."""
     assert {make().radius for make in (HammingIndex, TableIndex, WeakBitIndex)} == {3}
     assert TableIndex().n_tables == 4 and WeakBitIndex().probes == 23
     for bits, n, count in ((64, 1, 1), (64, 2, 1), (64, 3, 2), (64, 1024, 10), (64, 1025, 11), (64, 1 << 30, 26), (7, 512, 7)):

@@ -1,4 +1,4 @@
-"""Threads share an index in memory: whichever comes first builds what searches need, and all get the answers of one."""
+"""Whichever thread comes first builds what searches need."""
 
 import copy
 import pickle

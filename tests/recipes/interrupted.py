@@ -18,7 +18,6 @@ from lookalike.files.workspace import Workspace
 
 
 def run(job):
-    """One job, in this process."""
     if job["kill"] and job["kill"][0] == "put":
         _, wanted, when = job["kill"]
         put, met = Workspace.put, []
@@ -37,7 +36,6 @@ def run(job):
 
 
 def main():
-    """Answer commands until there are no more."""
     os.fsync = os.fstat  # processes are killed, not the machine
     local_tables.PART_BYTES = 40_000
     local.SPILL_BYTES = 20_000

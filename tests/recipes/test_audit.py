@@ -1,5 +1,3 @@
-"""The audit, against all pairs compared in plain Python; and near misses, against the same."""
-
 import json
 from itertools import combinations
 
@@ -24,7 +22,6 @@ def sets_of(texts, **how):
 
 
 def true_matches(texts, threshold, meet=lambda i, j: True, ignore=()):
-    """{(i, j): resemblance} of all pairs that are compared and reach a threshold."""
     sets = [some.difference(*sets_of(ignore)) for some in sets_of(texts)]
     some = [(i, j) for i, j in combinations(range(len(texts)), 2) if sets[i] & sets[j] and meet(i, j)]
     scores = {(i, j): len(sets[i] & sets[j]) / len(sets[i] | sets[j]) for i, j in some}
@@ -39,7 +36,7 @@ def true_matches(texts, threshold, meet=lambda i, j: True, ignore=()):
     ids=str,
 )  # fmt: skip
 def test_all_kept_documents_audited_is_the_truth(rng, settings):
-    """Each example is a miss; a copy that is spared counts as any near-duplicate, what was decided by hand as nothing."""
+    """A copy that is spared counts as any near-duplicate, what was decided by hand as nothing."""
     template = settings.get("ignore", [""])[0]
     texts = [*(f"{template} {text}" for text in planted(rng, n_families=50)), "", "tiny", "tiny"]
     groups = rng.integers(2, size=len(texts)).tolist()
@@ -83,7 +80,7 @@ def few_sampled(monkeypatch):
 
 
 def test_all_documents_that_could_be_inside_others_are_the_truth(rng, few_sampled):
-    """With samples so small that many are missed: copies of a missed text are missed, too."""
+    """Copies of a missed text are missed, too."""
     for settings, n in [({}, 0), ({"floor": 0.3}, 0), ({}, 20), ({"across": "g", "memory": "600MB", "threads": 2}, 0)]:
         pages = [[f"w{word}" for word in rng.integers(300, size=40)] for _ in range(60)]
         parts = [
@@ -110,7 +107,7 @@ def test_all_documents_that_could_be_inside_others_are_the_truth(rng, few_sample
 
 @pytest.mark.parametrize("measure", ["resemblance", "containment"])
 def test_a_sample_is_near_the_truth_and_inside_its_interval(rng, few_sampled, measure):
-    """The interval covers the truth about as often as it says, and a draw that sees no miss has one, too."""
+    """A draw that sees no miss has an interval, too."""
     texts, how, n = planted(rng, n_families=120), {"threshold": 0.6, "bands": 3, "rows": 6}, 60
     if measure == "containment":
         pages = [[f"w{word}" for word in rng.integers(3000, size=40)] for _ in range(150)]

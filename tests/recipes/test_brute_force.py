@@ -1,5 +1,3 @@
-"""The whole job against exact resemblances of all pairs."""
-
 import numpy as np
 from corpora import planted, word_sets
 from naive import walk as naive

@@ -1,4 +1,4 @@
-"""Shapes under which a small limit on memory was once exceeded: each in a process of its own, which is watched."""
+"""Shapes under which a small limit on memory was once exceeded."""
 
 import gzip
 import json
@@ -23,7 +23,7 @@ pytestmark = pytest.mark.skipif(
 
 
 def watched(*args):
-    """Run a command; return how much memory of its own it had at most beyond the floor."""
+    """How much memory of its own a command had at most beyond the floor."""
     code = "import sys; from lookalike.cli.main import main; main()"
     command = [sys.executable, "-c", code, *map(str, args), "--memory", str(FLOOR + ROOM)]
     with subprocess.Popen(command, stdout=subprocess.DEVNULL) as process:
@@ -47,7 +47,7 @@ def write(path, texts):
 
 
 def excerpts(rng, between=" ", each=1):
-    """A text, and excerpts of it: all their words are repeated."""
+    """All words are repeated."""
     whole = words(rng, 300_000).tolist()
     for start, n in ((0, len(whole)), *((at, 130) for at in rng.integers(0, len(whole) - 300, 60_000).tolist())):
         yield between.join(" ".join(whole[i : i + each]) for i in range(start, start + n, each))
@@ -65,7 +65,6 @@ def versions(rng):
 
 
 def itself(rng):
-    """A text that repeats its paragraphs in any order."""
     paragraphs = [" ".join(words(rng, 80)) for _ in range(200)]
     yield "\n".join(paragraphs[i] for i in rng.integers(0, 200, 25_000))
 
@@ -79,18 +78,17 @@ def emoji_of(rng, n):
 
 
 def emoji(folder, rng):
-    """Texts whose characters take four bytes each: a file each."""
+    """Characters take four bytes each."""
     for i in range(2):
         (folder / f"{i}.txt").write_text(emoji_of(rng, 3_500_000))
 
 
 def table(folder, rng):
-    """Such texts as records of CSV, as large as a document may be, nearly."""
+    """Nearly as large as a document may be."""
     (folder / "in.csv").write_text("".join(f"{text}\n" for text in ["text", *(emoji_of(rng, 7_000_000) for _ in range(3))]))
 
 
 def record(i, body):
-    """A page as a crawler writes it."""
     page = f"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n<html><body><p>page {i}</p>{body}</body></html>"
     return (f"WARC/1.0\r\nWARC-Type: response\r\nWARC-Target-URI: http://example.org/{i}\r\nWARC-Record-ID: <urn:{i}>"
             f"\r\nWARC-Date: 2024-01-01T00:00:00Z\r\nContent-Type: application/http\r\nContent-Length: {len(page)}"
@@ -98,13 +96,12 @@ def record(i, body):
 
 
 def pages(folder, rng):
-    """Large pages with hardly any white space between tags, in a file of a crawler."""
+    """With hardly any white space between tags."""
     body = "".join(f"<p>{' '.join(some)}</p>" for some in words(rng, 800_000).reshape(-1, 100))
     (folder / "in.warc").write_text("".join(record(i, body) for i in range(3)))
 
 
 def crawl(folder, rng):
-    """Pages of which one is large, packed together."""
     with gzip.open(folder / "in.warc.gz", "wt", 1) as stream:
         for i in range(300):
             paragraphs = words(rng, 1_400_000 if i == 200 else 5_000).reshape(-1, 100)
@@ -112,7 +109,7 @@ def crawl(folder, rng):
 
 
 def letters(folder, rng, n=1_050_000):
-    """Texts of as many words as a text may have, nearly, of which two are alike."""
+    """Nearly as many words as a text may have."""
     one, other = (" ".join(rng.choice([*"abcdefghijklmnopqrstuvwxyz"], n)) for _ in range(2))
     write(folder / "in.jsonl", [one, f"x y z {one}", other, f"{other} q"])
 

@@ -1,5 +1,3 @@
-"""Values of columns compare by what they are, whatever their type, unit or file format: for ``keep`` and for ``within``."""
-
 import csv
 import datetime
 import json
@@ -25,14 +23,13 @@ decimals = st.decimals(-(10**9), 10**9, places=4) | st.sampled_from([Decimal("0.
 
 
 def exact(value):
-    """The number that a value stands for: a float with a fraction is the decimal number it is printed as."""
+    """A float with a fraction is the decimal number it is printed as."""
     if isinstance(value, float) and not value.is_integer():
         return Fraction(repr(value))
     return Fraction(value)
 
 
 def order(value):
-    """Numbers are by size, words by their bytes."""
     return value.encode() if isinstance(value, str) and value.isalpha() else exact(value)
 
 
@@ -41,7 +38,6 @@ def as_json(value):
 
 
 def write(path, form, values, kind=None):
-    """Write one document per value, all of one text."""
     path = path.with_suffix(f".{form}")
     if form == "parquet":
         pq.write_table(pa.table({"text": [TEXT] * len(values), "v": pa.array(values, kind)}), path)
@@ -108,7 +104,6 @@ def test_within_equal_values_of_all_types_and_formats_are_one_group(folder, some
 
 def test_times_compare_by_instant_at_any_unit_and_zone(tmp_path):
     def kept(*cells, **how):
-        """What is kept of a file for each value and type."""
         paths = [write(tmp_path / str(i), "parquet", [value], kind) for i, (value, kind) in enumerate(cells)]
         return la.dedup(paths, **how).keep.tolist()
 

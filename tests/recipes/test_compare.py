@@ -1,5 +1,3 @@
-"""Two texts side by side: exact numbers by Python's own sets, estimates within the errors that theory gives."""
-
 import json
 
 import pytest

@@ -1,5 +1,3 @@
-"""Pairs by containment where many documents share boilerplate: none is lost, and few others are compared."""
-
 from itertools import combinations
 from math import ceil
 
@@ -23,7 +21,6 @@ def pages(rng, n, common, own, blocks=1):
 
 
 def contained(texts, threshold):
-    """All pairs of which one has enough of the smaller one's words."""
     sets = [frozenset(text.split()) for text in texts]
     some = combinations(enumerate(sets), 2)
     return {(i, j) for (i, a), (j, b) in some if len(a & b) >= ceil(threshold * min(len(a), len(b)) - 1e-9)}

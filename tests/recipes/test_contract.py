@@ -1,5 +1,3 @@
-"""What the job promises: policies, references, groups, empty texts, determinism, hostile corpora."""
-
 import numpy as np
 import pytest
 
@@ -15,7 +13,6 @@ def test_fifty_thousand_identical_documents():
 
 
 def family(n, changed, seed):
-    """Documents of 200 words that share all but the last few."""
     head = " ".join(f"base{i}" for i in range(200 - changed))
     tails = np.random.default_rng(seed).integers(0, 10**9, (n, changed)).tolist()
     return [f"{head} {' '.join(f't{x}' for x in tail)}" for tail in tails]

@@ -1,4 +1,4 @@
-"""Counts and sources as results have them; tests/jobs/counts.job has what is written."""
+"""tests/jobs/counts.job has what is written of counts."""
 
 from contextlib import closing
 

@@ -1,5 +1,3 @@
-"""Generations whose files are damaged, or are not what a job wrote: what is counted and merged of them is refused."""
-
 import os
 import shutil
 
@@ -13,7 +11,6 @@ from lookalike.errors import InputDataError
 
 
 def add():
-    """Run jobs that count, for two weeks."""
     for number, table in enumerate(weeks(1)[:2]):
         pq.write_table(table, f"{number}.parquet")
         with la.History("history") as history:
@@ -86,7 +83,7 @@ def more(path):
 
 @pytest.mark.parametrize("damage", [lambda path: flipped(path, 220), fewer, pipe, os.unlink, more])
 def test_what_is_damaged_is_not_merged(damage, here):
-    """An error names the file, and all generations stay as they are; a pipe, of which a reader would wait, is not read."""
+    """A pipe, of which a reader would wait, is not read."""
     add()
     path = here / "history/000002/sketches-00000.parquet"
     damage(path)

@@ -1,5 +1,3 @@
-"""Documents that contain others: equal to set arithmetic; short items, fields, common phrases, benchmarks, hostile ones."""
-
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -23,7 +21,6 @@ BETWEEN = st.sampled_from([" ", ", ", "  \n", "-", " \u00e9 ", "_"])
 
 @st.composite
 def texts(draw, most=14):
-    """A text of few different words, in any case, with anything between them."""
     tokens = draw(st.lists(st.sampled_from(["a", "b", "c", "B"]), max_size=most))
     return "".join(word + draw(BETWEEN) for word in tokens)
 
@@ -113,7 +110,6 @@ def test_no_text_seems_to_contain_another_by_a_hash_that_was_foreseen():
 
 
 def both(tmp_path):
-    """Two files of documents, and one of items that some of them have."""
     rng = np.random.default_rng(5)
     words = [[f"w{i}" for i in rng.integers(0, 6, rng.integers(0, 12))] for _ in range(80)]
     rows = [{"text": " ".join(some), "id": f"d{i}"} for i, some in enumerate(words)]
@@ -123,7 +119,6 @@ def both(tmp_path):
 
 
 def outcome(folder, data, against):
-    """All that a job says and writes."""
     folder.mkdir()
     how = {"id": "id", "against_id": "id", "against_text": ["text", "more"], "benchmark": "set", "min_tokens": 1, "common": 60}
     result = la.decontaminate(data, against=against, width=2, threshold=0.5, passage=3, threads=1, **how)

@@ -1,5 +1,3 @@
-"""Words without stop words, stems, document frequencies, weights."""
-
 import math
 import pickle
 from dataclasses import replace

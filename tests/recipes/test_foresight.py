@@ -1,5 +1,3 @@
-"""What a job will take: equal to figures worked out by hand, refused where it cannot be, and true for a real job."""
-
 import json
 
 import numpy as np
@@ -67,7 +65,6 @@ ROW = 8 + 8 + 8 + 16 + 1 + 1 + (16 * 8 + 1) + 96 * 2
 
 
 def estimate(n=10**6, text=10**9, duplicates=0.3, family=3.0, room=900, **settings):
-    """The estimate where there are so many megabytes beyond the floor."""
     return Estimate(n, text, duplicates, family, Memory(FLOOR + room * 10**6), Settings(**{"threads": 1} | settings))
 
 

@@ -1,4 +1,4 @@
-"""Characters that show nothing make no difference: in any unit and normal form, keyed or not."""
+"""Characters that show nothing make no difference."""
 
 import unicodedata
 from itertools import product
@@ -19,7 +19,6 @@ PERSIAN = "نمی‌خواهم کتاب‌های دوستم را به آن‌ه�
 
 
 def marked(text, hidden):
-    """The text with a character inside each word and at both ends."""
     return hidden + " ".join(word[:3] + hidden + word[3:] for word in text.split()) + hidden
 
 

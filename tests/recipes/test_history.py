@@ -1,5 +1,3 @@
-"""A folder of everything that was seen: what jobs add to it, jobs that come again, merging, and what is refused."""
-
 import shutil
 from contextlib import closing
 from pathlib import Path
@@ -19,7 +17,6 @@ GIVEN = HOW | {"threads": 1}
 
 
 def add(data, output, folder="history", **given):
-    """What a job adds; whether it did anything."""
     own = {name: given.pop(name) for name in ("generation", "force", "texts", "fail_if_removed") if name in given}
     with la.History(folder) as history:
         result = history.add(data, output, la.Settings(**GIVEN | given), **own)
@@ -34,7 +31,6 @@ def names(folder="history"):
 
 
 def rows(folder):
-    """The rows of all files of a folder."""
     return {path.name: pq.read_table(path).to_pylist() for path in sorted(Path(folder).glob("*.parquet"))}
 
 
@@ -106,7 +102,6 @@ def test_one_process_at_a_time_and_what_is_not_locked_is_not_changed(crawl):
 
 
 def test_names():
-    """A new one comes after the last."""
     for last, wanted, name in (
         (None, None, "000001"), ("000009", None, "000010"), ("week46", None, "week47"), ("2024-10", "2024-11", "2024-11"),
         ("b", None, "b-000001"),
@@ -118,7 +113,7 @@ def test_names():
 
 
 def interrupted(crawl, monkeypatch, at):
-    """Add a second week, and stop at a call as a kill would: nothing is undone."""
+    """As a kill would: nothing is undone."""
     from lookalike.files import publication
 
     def stop(*given):

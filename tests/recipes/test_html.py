@@ -1,5 +1,3 @@
-"""Web pages are compared by their text."""
-
 import time
 from functools import partial
 
@@ -35,7 +33,6 @@ WORDS = "These words are the text of the page, and none of them may be lost. "
 
 
 def test_no_text_of_a_page_is_lost():
-    """Fragments, pages of odd encodings, and pages that a parser gives up on have the text that they show."""
     for page in [
         f"<p>{WORDS}</p>",
         f"<html><body><p>{WORDS}</p></body></html>",

@@ -1,4 +1,4 @@
-"""Repeated ids, which any engine finds; tests/jobs/ids.job has the other refusals."""
+"""tests/jobs/ids.job has the other refusals."""
 
 import random
 

@@ -1,4 +1,4 @@
-"""Shingles of some texts do not count; tests/jobs/ignore.job has what that decides."""
+"""tests/jobs/ignore.job has what ``ignore`` decides."""
 
 from contextlib import closing
 from pathlib import Path
@@ -13,7 +13,7 @@ HOW = {"threads": 1, "threshold": 0.6}
 
 
 def pages(n):
-    """Pages of one template, each with text of its own; every fourth is one of a family of near-duplicates."""
+    """Every fourth is one of a family of near-duplicates."""
     for page in range(n):
         own = [f"p{page % 20 if page % 4 == 0 else page}x{i}" for i in range(24)]
         own[page % 23] = f"y{page}"

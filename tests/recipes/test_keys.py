@@ -1,4 +1,4 @@
-"""Keys of documents: what is none, and what is one; tests/jobs/keys.job has what they do."""
+"""tests/jobs/keys.job has what keys do."""
 
 import pytest
 

@@ -57,7 +57,6 @@ def much_text(tmp_path_factory):
 
 @pytest.mark.parametrize(("measure", "recall"), one_in(3, [("resemblance", 0.99), ("containment", 0.99), ("resemblance", 1)]))
 def test_peak_memory_stays_below_the_cap(much_text, measure, recall):
-    """A process with a cap, on more text than it may hold."""
     path, room = much_text, memory_module.LEAST_ROOM + 20_000_000
     code = (
         "import sys, lookalike as la; r = la.dedup(sys.argv[1], memory=int(sys.argv[2]), threads=2, measure=sys.argv[3], "
@@ -73,7 +72,7 @@ def test_peak_memory_stays_below_the_cap(much_text, measure, recall):
 
 
 def _lists(n, each, value):
-    """Lists of one value again and again, which are a few bytes each in a file."""
+    """A few bytes each in a file."""
     values = pa.DictionaryArray.from_arrays(pa.array(np.zeros(n * each, np.int32)), [value])
     return pa.ListArray.from_arrays(pa.array(np.arange(n + 1) * each, pa.int32()), values)
 
@@ -95,7 +94,7 @@ print(peak_memory() - FLOOR, refused)
 
 @pytest.mark.parametrize(("name", "refused"), one_in(2, [("lists", 0), ("texts", 0), ("one row", 4), ("columns", 0)]))
 def test_other_columns_stay_below_the_cap(tmp_path, name, refused):
-    """Files of some kB with hundreds of MB of values in their other columns: written within the memory, or refused."""
+    """Files of some kB with hundreds of MB of values in their other columns."""
     n, path = 40, tmp_path / "in.parquet"
     columns = {
         "lists": lambda: {"x": _lists(n, 50_000, "v" * 100)},

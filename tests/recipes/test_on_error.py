@@ -1,5 +1,3 @@
-"""With ``on_error="skip"`` no file or row that cannot be read ends a job: it is named, counted and left out."""
-
 import gzip
 import logging
 import sqlite3
@@ -89,7 +87,6 @@ def quiet():
 
 
 def folder(tmp_path, name, data):
-    """A folder of a good file, and of one that is not."""
     made = tmp_path / "in"
     made.mkdir()
     (made / "good.jsonl").write_bytes(jsonl(GOOD))
@@ -99,10 +96,7 @@ def folder(tmp_path, name, data):
 
 @pytest.mark.parametrize("suffix", one_in(3, READERS))
 def test_a_bad_file_ends_no_job(tmp_path, suffix):
-    """The good file is treated as if it were alone, whatever is beside it; what is kept is what is written.
-
-    Each kind of file has each fault, and meets each command with some; so does each fault.
-    """
+    """Each kind of file has each fault, and meets each command with some; so does each fault."""
     named = {} if suffix.startswith((".txt", ".html", ".docx", ".eml", ".zip", ".tar")) else {"id": "id"}
     others = list(COMMANDS)[1:]
     for place, (fault, spoil) in enumerate(FAULTS.items()):

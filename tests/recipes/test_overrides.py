@@ -1,4 +1,4 @@
-"""Documents that people keep or remove by hand, where ids are odd; tests/jobs/overrides.job has what that changes."""
+"""tests/jobs/overrides.job has what overrides change."""
 
 import os
 

@@ -1,5 +1,3 @@
-"""The list of all pairs, made some at a time and written without being held; and one that is cut, which says so."""
-
 import numpy as np
 import pyarrow.parquet as pq
 from corpora import planted

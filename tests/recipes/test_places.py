@@ -1,4 +1,4 @@
-"""Jobs from bucket to bucket on one machine, through a store that fails as real ones do: the answer of a disk, or nothing."""
+"""Through a store that fails as real ones do: the answer of a disk, or nothing."""
 
 import shutil
 import tempfile
@@ -22,7 +22,7 @@ from lookalike.files.urls import as_url
 
 @pytest.fixture(scope="module")
 def corpus(tmp_path_factory):
-    """Files of 400 documents on a disk, every fourth nearly that before it, and the name of a bucket with the same."""
+    """Every fourth document is nearly that before it."""
     (local := tmp_path_factory.mktemp("places") / "in").mkdir()
     words = [f"{i * 7919 % 9973:x}" for i in range(9000)]
     first = [(i - i % 4 // 3) * 300 % 8000 for i in range(400)]
@@ -37,14 +37,13 @@ def corpus(tmp_path_factory):
 
 
 def decided(source, output):
-    """The decisions of a job, and what it writes."""
     with closing(la.dedup(str(source), id="id", seed=1)) as result:
         result.write(str(output), force=True)
         return result.decisions.select(["reason", "resemblance", "keeper"]).to_pylist()
 
 
 def files_in(folder):
-    """Bytes of what a job wrote: of Parquet the rows, as its metadata name the inputs."""
+    """Of Parquet the rows, as its metadata name the inputs."""
     found = held(folder) if not hasattr(folder, "iterdir") else {path.name: path.read_bytes() for path in folder.iterdir()}
     del found[SIDECAR]
     return {
@@ -77,7 +76,6 @@ def test_the_answer_is_that_of_a_disk(corpus, wanted, faults):
 
 
 def test_what_fails_for_good_publishes_nothing(corpus):
-    """The store refuses one of the files: the error names it, and the folder does not count as written."""
     output = f"{corpus[1]}refused"
     with failing(every=1, only="/refused/6.jsonl") as seen, pytest.raises(OutputError) as told:
         decided(f"{corpus[1]}in", output)

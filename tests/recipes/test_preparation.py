@@ -1,5 +1,3 @@
-"""A job before its first row is read: what it reads, where it works, and what room it needs."""
-
 import shutil
 import tempfile
 from types import SimpleNamespace
@@ -38,7 +36,6 @@ def test_progress_is_told_by_the_names_that_people_know(files, engine):
 
 @pytest.fixture
 def disk(monkeypatch):
-    """A disk with some room, and what is asked about it."""
     made = SimpleNamespace(free=0, asked=[])
     monkeypatch.setattr(shutil, "disk_usage", lambda path: made.asked.append(path) or made)
     return made
@@ -49,7 +46,6 @@ def check(found, memory=None, **settings):
 
 
 def splits(n, rows, size, known=True):
-    """Inputs that expect some rows of text each, or know of them."""
     form = SimpleNamespace(counts_rows=known)
     return [SimpleNamespace(expected=lambda text: (rows, size), form=form, remote_bytes=0)] * n
 
@@ -119,5 +115,7 @@ def test_how_large_documents_may_be(files):
         assert opened.reading.skip is skip and ("skipped" in opened.reading.schema.names) is skip
         said = opened.settings.to_dict()
         assert ("max_document" in said) is ("on_error" in said) is skip
+    opened = open_job(inputs, la.Settings(on_error="skip"), None)
+    assert not any(split.limit.skip for split in opened.splits), "a limit that depends on the memory leaves nothing out"
     with pytest.raises(ParameterError, match="max_document must be a number of bytes"):
         la.dedup(inputs, max_document=True)

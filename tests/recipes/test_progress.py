@@ -1,5 +1,3 @@
-"""The line of progress: what it says at any width, where it is drawn, and what jobs report."""
-
 import io
 import logging
 import sys
@@ -22,7 +20,6 @@ TEXTS = [" ".join(f"word{(i // 2) * j}" for j in range(200)) + f" {i}" for i in 
 
 
 def bar_at(width):
-    """A bar that draws into a list."""
     lines = []
     return Bar(lines.append, lambda: width), lines
 
@@ -98,8 +95,6 @@ def test_a_terminal_or_reader_that_is_gone_ends_no_job(make):
 
 
 class Terminal(io.StringIO):
-    """Takes what is drawn, as a terminal would."""
-
     encoding = "ascii"
 
     def isatty(self):
@@ -153,8 +148,6 @@ def test_in_a_notebook_one_output_is_updated(monkeypatch):
 
 
 class Heard:
-    """Notes what is reported."""
-
     def __init__(self):
         self.amounts, self.shares = Counter(), defaultdict(list)
 
@@ -166,7 +159,6 @@ class Heard:
 
 
 def stored(folder, kind):
-    """Write the texts in two files of a kind; return how many bytes they have."""
     folder.mkdir()
     for name, some in (("a", TEXTS[:250]), ("b", TEXTS[250:])):
         path = folder / f"{name}.{kind}"

@@ -1,5 +1,3 @@
-"""Real corpora, where they are present."""
-
 import json
 import re
 

@@ -1,4 +1,4 @@
-"""References: every pair with one is listed; tests/jobs/references.job has what is said of them."""
+"""tests/jobs/references.job has what is said of references."""
 
 import pyarrow as pa
 from hypothesis import example, given
@@ -22,7 +22,7 @@ def table(some):
 
 
 def expected_pairs(references, inputs, within):
-    """By brute force: (left, right, left is reference) of all pairs but those of two references."""
+    """(left, right, left is reference) of all pairs but those of two references."""
     some = [(i, g, n, of) for of, those in ((True, references), (False, inputs)) for n, (i, g) in enumerate(those)]
     for place, (right, group, n, is_reference) in enumerate(some):
         for left, other, m, of in some[:place] if SETS[right] and not is_reference else ():

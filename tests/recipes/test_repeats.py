@@ -1,5 +1,3 @@
-"""Repeated lines, paragraphs and passages: against their twins, whatever memory, threads and batches are."""
-
 import numpy as np
 import pyarrow as pa
 import pytest
@@ -28,7 +26,6 @@ LIMITS = settings(max_examples=60, deadline=None, suppress_health_check=[HealthC
 
 
 def ranges(found, n):
-    """The ranges that are removed of each of n documents; and whether each is dropped."""
     out = [[] for _ in range(n)]
     for row in found.removed.to_pylist():
         out[row["id"]].append((row["begin"], row["end"]))
@@ -36,7 +33,6 @@ def ranges(found, n):
 
 
 def dropped(found, documents, path):
-    """Which documents are not written."""
     found.write(path, force=True)
     left = pa.parquet.read_table(path)["number"].to_pylist()
     return [number not in left for number in range(len(documents))]
@@ -88,7 +84,7 @@ def test_passages_follow_the_definition(tmp_path, documents, length, fold_case, 
 
 
 def patchwork(seed, n=40):
-    """Documents of pieces of a few texts, some words changed: blocks, windows and lines are repeated in all ways."""
+    """Blocks, windows and lines are repeated in all ways."""
     rng = np.random.default_rng(seed)
     sources = [
         rng.choice(["ape", "bee", "cat", "dog", "eel", "fox", "日", "gnu.", "hen\n", "\n\n"], 600).tolist() for _ in range(4)

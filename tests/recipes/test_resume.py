@@ -41,7 +41,6 @@ def expected(inputs, tmp_path_factory):
 
 
 def kill_and_resume(runner, inputs, expected, folder, kill, again=None):
-    """Kill a job, and run it again until it ends; return the code of each run."""
     output, work, codes = folder / "out/out.jsonl", folder / "work", []
     output.parent.mkdir(parents=True)
     while not codes or codes[-1]:

@@ -1,5 +1,3 @@
-"""Documents are decided by rounds over tables, on an engine in plain Python and on one for clusters, as the definition says."""
-
 import random
 from functools import partial
 
@@ -22,7 +20,6 @@ graphs = st.dictionaries(
 
 
 def scored(rows, scores, boundary, seen):
-    """A step that looks scores up."""
     for batch in rows:
         pairs = list(zip(batch["left"].to_pylist(), batch["right"].to_pylist(), strict=True))
         seen += pairs

@@ -1,4 +1,4 @@
-"""Jobs against saved sketches say what they say against the documents that these are of; and what they refuse."""
+"""Jobs against saved sketches say what they say against the documents that these are of."""
 
 import json
 import os
@@ -18,7 +18,6 @@ from lookalike.inputs.sketches import as_references
 
 
 def run(data, *, kind="local", monkeypatch=None, against=None, save=None, write=None, **given):
-    """What a job says; its kept documents, or their sketches, are written."""
     with job(data, against=against, **given, **prepare(kind, monkeypatch)) as result:
         if save is not None:
             result.save_sketches(save)
@@ -34,7 +33,6 @@ def files(tmp_path_factory):
 
 
 def two_weeks(files, folder, **given):
-    """Save the kept documents of two weeks, the second against the first; return (folders of sketches, of documents)."""
     seen, clean = folder / "history", folder / "clean"
     run(files[0], save=seen / "w0", write=clean / "w0", **given)
     run(files[1], against=seen, save=seen / "w1", write=clean / "w1", **given)
@@ -42,7 +40,6 @@ def two_weeks(files, folder, **given):
 
 
 def kept_of(folder):
-    """What is saved of each document."""
     return [row for split in as_references(folder) for batch in split.data.batches() for row in batch.to_pylist()]
 
 
@@ -107,7 +104,6 @@ def test_a_plan_that_finds_enough_is_taken_over(files, tmp_path):
 
 
 def test_texts_that_changed_behind_its_back(files, tmp_path):
-    """A file of equal size and time whose texts are others."""
     mine = [shutil.copy2(path, tmp_path) for path in files[0]]
     run(mine, save=tmp_path / "history")
     changed = pq.read_table(mine[1])
@@ -153,7 +149,7 @@ def test_sketches_of_a_stranger_read_texts_only_where_the_user_says(files, tmp_p
 
 
 def test_only_candidates_are_read_again_and_a_job_that_was_killed_goes_on(files, tmp_path, monkeypatch):
-    """Of a job that finds none no text is read; with a work folder, saved documents too are passed over once they are kept."""
+    """With a work folder, saved documents too are passed over once they are kept."""
     seen, clean = two_weeks(files, tmp_path)
     opened, read, work = [], input_texts.TextReader._read, {"work": tmp_path / "job"}
     monkeypatch.setattr(input_texts.TextReader, "_read", lambda self, row: opened.append(row) or read(self, row))

@@ -1,5 +1,3 @@
-"""Sketches on an object store are as good as those on a disk; what is no whole folder of them is passed over, or refused."""
-
 import pytest
 import weekly
 from object_store import held, put_folder
@@ -21,7 +19,6 @@ WEEKS = weeks(1, 27)
 
 @pytest.fixture
 def files(tmp_path, bucket):
-    """Files of three weeks on the store, those of the first in several."""
     (tmp_path / "in").mkdir()
     paths = [[*written(table, tmp_path / "in", f"week{i}")] for i, table in enumerate(WEEKS[1:], 1)]
     first = [path for k in (0, 9, 18) for path in written(WEEKS[0].slice(k, 9), tmp_path / "in", f"week0-{k:02}")]
@@ -34,13 +31,11 @@ def job(data, against=None, **given):
 
 
 def saved(data, folder, force=False):
-    """Save sketches."""
     with job(data) as result:
         result.save_sketches(str(folder), force=force)
 
 
 def against(data, folder):
-    """What a job says against sketches."""
     with job(data, folder) as result:
         return said(result)
 

@@ -1,5 +1,3 @@
-"""Saved sketches meet overrides, audits and saved results: all say what they say against the documents themselves."""
-
 import os
 
 import pytest
@@ -22,7 +20,7 @@ def files(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def history(files, tmp_path_factory):
-    """The kept documents of two weeks, some of them by hand: (folder of sketches, folders of documents)."""
+    """(folder of sketches, folders of documents)."""
     folder = tmp_path_factory.mktemp("history")
     against, clean = None, []
     for i, some in enumerate(files[:2]):
@@ -37,7 +35,6 @@ def history(files, tmp_path_factory):
 
 
 def by_hand(result):
-    """Overrides that keep some removed documents of each kind, and remove some that are kept, and stand for others or not."""
     rows = [row for row in result.decisions.to_pylist() if row["reason"] != "reference"]
     removed = [next(row["id"] for row in rows if row["reason"] == reason) for reason in ("exact", "near")]
     kept = [next(row["id"] for row in rows if row["kept"] and bool(row["n_duplicates"]) == many) for many in (True, False)]

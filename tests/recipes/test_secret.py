@@ -1,5 +1,3 @@
-"""The secret of a job: where it is, who can read it, what happens without it, and that no result depends on it."""
-
 import base64
 import os
 import pickle
@@ -14,7 +12,6 @@ from lookalike.files.secrets import read_secret, write_secret
 
 
 def written_forms(secret):
-    """What a secret looks like in text, in bytes, and in numbers."""
     numbers = [int.from_bytes(secret, order) for order in ("little", "big")]
     numbers += [int(word) for word in np.frombuffer(secret, "<u8")]
     texts = [
@@ -28,7 +25,6 @@ def written_forms(secret):
 
 
 def everything_in(folder):
-    """{path: bytes} of everything below a folder, and the rows of its tables as text."""
     files = {folder / name: data for name, data in contents(folder).items()}
     tables = [path for path in files if path.suffix == ".parquet"]
     return files | {f"{path} rows": repr(pq.read_table(path).to_pydict()).encode() for path in tables}

@@ -1,5 +1,3 @@
-"""A seed that the system draws: it is stated as a number, repeats the job, and belongs to a job that is resumed."""
-
 import json
 
 import pytest

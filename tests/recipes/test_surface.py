@@ -1,5 +1,3 @@
-"""Command line, Python and Settings say the same words with the same defaults, and every keyword is written out."""
-
 import inspect
 from dataclasses import MISSING
 
@@ -25,11 +23,10 @@ FUNCTIONS = {
         {"ids", "texts", "threads"},
     ),
 }
-"""Of each command whose options are its own, not made of those of a job: its function, the parameters that only the command has, those that only Python has."""
+"""Of each command whose options are its own: its function, parameters that only the command has, those that only Python has."""
 
 
 def command(name):
-    """The command of a name of one or two words."""
     found = program
     for word in name.split():
         found = found.commands[word]
@@ -37,18 +34,16 @@ def command(name):
 
 
 def parameters(function):
-    """{name: default} of a function, MISSING where there is none."""
     found = inspect.signature(function).parameters.items()
     return {name: MISSING if p.default is p.empty else p.default for name, p in found if name not in ("self", "cls")}
 
 
 def typed(values):
-    """{name: (type, value)}, so that False and 0, or 1 and 1.0, are not the same."""
+    """So that False and 0, or 1 and 1.0, are not the same."""
     return {name: (type(value), value) for name, value in values.items()}
 
 
 def public():
-    """Yield (name, function) of every public function and method."""
     for name in la.__all__:
         thing = getattr(la, name)
         for method, found in [(name, thing)] if inspect.isfunction(thing) else inspect.getmembers(thing, callable):
@@ -67,7 +62,6 @@ def test_every_keyword_is_written_out():
 
 
 def test_every_argument_reaches_the_settings(monkeypatch):
-    """Each parameter is given a value of its own, which must be found in the settings that the job is made with."""
     seen = []
     for function, job in ((la.dedup, "run_job"), (la.pairs, "find_pairs")):
         noting = lambda data, settings, *_, **__: seen.append((data, settings)) or 1 / 0  # noqa: E731

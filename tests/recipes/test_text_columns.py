@@ -1,4 +1,4 @@
-"""Texts of several columns, in memory and files of Arrow; tests/jobs/text-columns.job has other formats, and how they are joined."""
+"""tests/jobs/text-columns.job has other formats, and how texts are joined."""
 
 import pyarrow as pa
 import pyarrow.feather

@@ -1,4 +1,4 @@
-"""The program decides as its definition does: ``la.dedup`` against a twin in plain Python, on small corpora of every kind."""
+"""``la.dedup`` against a twin in plain Python, on small corpora of every kind."""
 
 import random
 from contextlib import closing, contextmanager
@@ -26,7 +26,6 @@ SCORES = ("resemblance", "estimated_resemblance", "cosine", "estimated_cosine", 
 
 
 def pool():
-    """Texts that are empty, copies but for white space and case, near-duplicates, of one template, and spoiled copies."""
     rng = random.Random(1)
     words = [f"w{i}" for i in range(12)]
     texts = ["", "...", " \n"]
@@ -82,7 +81,6 @@ crowds = st.integers(2, 6)
 
 @contextmanager
 def worked(cut):
-    """Some rows and bytes at a time, by some threads; if there are few bytes at a time, with hardly any memory."""
     with pytest.MonkeyPatch.context() as patch:
         for (module, name), size in cut.items():
             patch.setattr(module, name, size)
@@ -92,7 +90,7 @@ def worked(cut):
 
 
 def decided(table, references, cut, **chosen):
-    """What the program decides about the rows after the references: all decisions, kept ids, {id: (keeper, score)} of others."""
+    """(decisions, kept ids, {id: (keeper, score)} of others)."""
     against = table.slice(0, references) if references else None
     with (
         worked(cut),
@@ -109,10 +107,7 @@ def check(
     corpus, references, within, values, rule, texts=TEXTS, overrides=None, across=None, ignore=(), group=None, cut=(),
     **chosen,
 ):  # fmt: skip
-    """Hold the program against the twin; return the twin's decisions.
-
-    ``overrides`` are actions by row, ``group`` what is asked of whole groups, ``cut`` sizes of what is done at a time.
-    """
+    """``overrides`` are actions by row, ``group`` what is asked of whole groups, ``cut`` sizes of what is done at a time."""
     texts = [texts[text] for text, _, _ in corpus]
     references = min(references, len(corpus))
     table = pa.table({
@@ -189,19 +184,19 @@ grouped = st.none() | st.fixed_dictionaries({"at_most": st.integers(1, 4)})
 common |= {"corpus": corpora, "references": st.integers(0, 20), "overrides": overridden, "verify": verified, "group": grouped}
 
 
-@settings(max_examples=170)
+@settings(max_examples=120)
 @given(banding=bandings, max_bucket=crowds, **columns, **common)
 def test_minhash(max_bucket, **chosen):
     check(rule=Rule(max_bucket), **chosen)
 
 
-@settings(max_examples=170)
+@settings(max_examples=120)
 @given(max_bucket=crowds, **columns, **common | {"verify": st.just("exact")})
 def test_recall_1(max_bucket, **chosen):
     check(rule=Rule(max_bucket), recall=1, **chosen)
 
 
-@settings(max_examples=150)
+@settings(max_examples=100)
 @given(radius=st.integers(0, 16), max_bucket=crowds, **columns, **common)
 def test_simhash(max_bucket, **chosen):
     check(rule=Rule(max_bucket), method="simhash", **chosen)
@@ -215,7 +210,7 @@ def small_samples():
         yield
 
 
-@settings(max_examples=170)
+@settings(max_examples=120)
 @given(
     recall=st.sampled_from([0.5, 0.9, 0.99]), floor=st.sampled_from([0, 0, 0.4, 0.8]), max_bucket=crowds,
     **columns | common | {"verify": st.just("exact")},
@@ -225,7 +220,7 @@ def test_containment(small_samples, max_bucket, **chosen):
 
 
 def test_containment_of_every_kind(small_samples):
-    """Excerpts are removed; samples, crowds and their heads each change what is decided here."""
+    """Samples, crowds and their heads each change what is decided here."""
     rng = random.Random(1)
     pages = [[f"w{rng.randrange(2000)}" for _ in range(60)] for _ in range(40)]
     texts = [" ".join(page[b : b + n]) for page in pages for b, n in ((0, 90), (3, 9), (rng.randrange(30), 25), (9, 3))]
@@ -261,7 +256,6 @@ def records(n, values=3, common=12):
 
 
 def compare(texts, references, rule, **chosen):
-    """Hold the program against the twin on texts without other columns."""
     corpus = [(i, 0, 0) for i in range(len(texts))]
     return check(corpus, references, None, pa.array([None]), rule, texts=texts, empty="drop", width=1, **chosen)
 

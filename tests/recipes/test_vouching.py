@@ -27,7 +27,6 @@ def texts(rng, n):
 
 @pytest.fixture
 def watched(monkeypatch):
-    """Collects what is vouched for, and from what."""
     seen = []
     vouched = decide.vouched
     monkeypatch.setattr(decide, "vouched", lambda *given: seen.append((given, vouched(*given))) or seen[-1][1])

@@ -1,5 +1,3 @@
-"""Counts of several weeks: saved by each job for its own documents and for those of earlier weeks, and added up."""
-
 from contextlib import closing
 
 import pyarrow.parquet as pq
@@ -23,27 +21,23 @@ VARIANTS = {
 
 
 def documents(table):
-    """The rows of a week, with the source that they are counted by."""
     rows = table.to_pylist()
     return [row | {"text": row["text"] or "", "source": "null" if row["score"] is None else str(row["score"])} for row in rows]
 
 
 def add(number, table, settings):
-    """Run the job of a week."""
     pq.write_table(table, f"{number}.parquet", row_group_size=17)
     with la.History("history") as history:
         history.add([f"{number}.parquet"], f"out-{number}", settings).close()
 
 
 def added():
-    """What is added up: {id: counts}."""
     with la.History("history", read=True) as history:
         return {row["id"]: tuple(row[name] for name in COUNTS) for row in history.counts().to_pylist()}
 
 
 @pytest.mark.parametrize("variant", VARIANTS)
 def test_counts_of_weeks_are_those_of_the_twin(here, variant, monkeypatch):
-    """However small the row groups and the parts that are merged at a time; also merged, and where jobs come again."""
     given, tables = VARIANTS[variant], weeks(3)
     settings = la.Settings(**HOW | given)
     monkeypatch.setattr(counting, "GROUP_ROWS", 3)

@@ -1,5 +1,3 @@
-"""The folder of a job: what is in it, to whom it belongs, and what is refused, such as one that lacks parts."""
-
 import gc
 import shutil
 
@@ -51,7 +49,7 @@ def test_two_processes_in_one_folder(inputs, tmp_path):
 
 @pytest.fixture(scope="module")
 def stopped(tmp_path_factory):
-    """The input of a job, and its work folder as a crash before the end leaves it."""
+    """The work folder as a crash before the end leaves it."""
     folder = tmp_path_factory.mktemp("stopped")
     texts = [" ".join(f"w{17 * i * i % 9973 + j}" for j in range(40)) for i in range(400)]
     write_lines(folder / "in.jsonl", [*texts, *(f"{text} more" for text in texts), texts[0]])

@@ -1,5 +1,3 @@
-"""A corpus of three files and references, of which all that a page says is known."""
-
 import json
 import random
 import re
@@ -15,7 +13,7 @@ WORDS = [f"word{i}" for i in range(400)]
 
 @pytest.fixture(scope="session")
 def corpus(tmp_path_factory):
-    """Folder with ref.jsonl, a.jsonl (originals), b.jsonl (each near one of a: it vanishes), c.jsonl (copies and others)."""
+    """ref.jsonl, a.jsonl (originals), b.jsonl (each near one of a: it vanishes), c.jsonl (copies and others)."""
     folder, rng = tmp_path_factory.mktemp("corpus"), random.Random(4)
     originals = [" ".join(rng.choices(WORDS, k=100)) for _ in range(20)]
     near = [changed(rng, text, 1) for text in originals]
@@ -27,14 +25,11 @@ def corpus(tmp_path_factory):
 
 @pytest.fixture(scope="session")
 def texts(corpus):
-    """The texts of the corpus by id."""
     return {row["id"]: row["text"] for file in corpus.glob("*.jsonl") for row in read_lines(file)}
 
 
 @pytest.fixture
 def run(corpus):
-    """Deduplicates the corpus."""
-
     def made(references=True, **settings):
         against = corpus / "ref.jsonl" if references else None
         given = {"id": "id"} | settings
@@ -45,7 +40,7 @@ def run(corpus):
 
 @pytest.fixture
 def page_of(tmp_path):
-    """Writes the page of a result: its text, and what its script reads."""
+    """The text of a page, and what its script reads."""
 
     def made(result, **how):
         path = tmp_path / "page.html"

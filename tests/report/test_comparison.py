@@ -1,5 +1,3 @@
-"""Two texts beside each other: what is shown, what is left out, and how much room it takes."""
-
 import html
 import json
 from itertools import product
@@ -12,18 +10,15 @@ LEFT = "One two three four five six seven eight nine ten.\nThe second line is he
 
 
 def compared(left, right, most=10_000):
-    """What is shown of two texts."""
     return compare(left.encode(), right.encode(), Shingling(), most)
 
 
 def sides_of(found):
-    """The text of each side, without what is left out."""
     rows = [row for row in found.rows if not isinstance(row, int)]
     return tuple("".join(text for row in rows for text in row[min(side, len(row) - 1)][1::2]) for side in (0, 1))
 
 
 def runs_of(found):
-    """(code, text) of all runs."""
     return [run for row in found.rows for side in row for run in zip(side[::2], side[1::2], strict=True)]
 
 
@@ -66,7 +61,6 @@ HOSTILE = [
 
 
 def test_no_text_takes_more_room_than_it_is_given():
-    """What is cut is said."""
     for most, left, right in product((100, 7_000), HOSTILE, HOSTILE[::5]):
         found = compare(left, right, Shingling(), most)
         inline = sum(len(html.escape(text).encode()) + 12 for _, text in found.inline)

@@ -1,5 +1,3 @@
-"""The word diff: nothing is said to be equal that is not, little is missed, and hostile texts take no time."""
-
 from itertools import combinations
 
 from hypothesis import given
@@ -9,7 +7,6 @@ from lookalike.report import diff
 
 
 def check(left, right):
-    """Return the runs of two texts, which must be equal words, in ascending places."""
     found = diff.matches(left, right)
     i = j = 0
     for a, b, n in found:
@@ -59,7 +56,7 @@ def test_runs_are_found_as_few_changes():
 
 
 def test_hostile_texts_end_within_the_bound(monkeypatch):
-    """The steps are counted: a comparison takes no more than the bound, and what one stretch takes after it is reached."""
+    """A comparison takes no more steps than the bound, and what one stretch takes after it is reached."""
     made, original = [], diff._Work
     monkeypatch.setattr(diff, "_Work", lambda: made.append(original()) or made[-1])
     for left, right in (

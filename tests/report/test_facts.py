@@ -1,5 +1,3 @@
-"""The numbers of a page, against the tables of the result, counted in plain Python."""
-
 from collections import Counter
 
 import numpy as np
@@ -20,7 +18,6 @@ def facts_of(result):
 
 
 def counted(array):
-    """{place: number} of those that are not 0."""
     return {place if len(place) > 1 else place[0]: int(n) for place, n in np.ndenumerate(array) if n}
 
 

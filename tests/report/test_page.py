@@ -1,5 +1,3 @@
-"""The page as HTML: nothing that is data becomes markup or script, and the policy allows no script but ours."""
-
 import base64
 import hashlib
 import html
@@ -24,7 +22,6 @@ def test_json_cannot_end_its_element():
 
 
 def test_the_page_has_only_elements_of_the_template_and_a_policy_that_allows_ours(tmp_path):
-    """Of texts, ids, a column and a title that would be markup."""
     column = "<b>&{{ 7*7 }}"
     rows = [{column: NASTY * 3 + f" word{i // 2} " + "x" * (i % 2), "id": f"{NASTY}{i}"} for i in range(6)]
     result = la.dedup(write_lines(tmp_path / "a<b>.jsonl", rows), text=column, id="id", threshold=0.3)

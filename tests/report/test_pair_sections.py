@@ -1,5 +1,3 @@
-"""The page of lists of pairs, of ``pairs`` and of ``decontaminate``, against the lists themselves."""
-
 import json
 import re
 import shlex
@@ -18,8 +16,6 @@ from lookalike.report.facts import gather_pairs
 
 @pytest.fixture
 def made(corpus):
-    """Lists the pairs of the corpus, or the documents that contain references."""
-
     def result(overlap=False, **settings):
         files, given = [corpus / f"{name}.jsonl" for name in "abc"], {"id": "id", "threshold": 0.6} | settings
         against = corpus / "ref.jsonl"
@@ -29,7 +25,7 @@ def made(corpus):
 
 
 def pairs_of(result):
-    """{(left id, right id): score} of removals, of a list of pairs, or of matches."""
+    """{(left id, right id): score}."""
     sides = {"removed": ("duplicate_of", "id"), "matches": ("reference", "id"), "table": ("left_id", "right_id")}
     name = next(name for name in sides if hasattr(result, name))
     rows = getattr(result, name).to_pylist()
@@ -38,7 +34,7 @@ def pairs_of(result):
 
 
 def test_every_pair_of_a_page_is_one_of_the_result(made, run, page_of, texts):
-    """With their texts, also of references, and where rows are read from several files; lists show how texts begin."""
+    """Also of references, and where rows are read from several files; lists show how texts begin."""
     overlaps = ({"overlap": True}, {"overlap": True, "passage": 20})
     for how in (None, {}, {"max_pairs": 30}, {"verify": "sketch"}, *overlaps):
         result = run() if how is None else made(**how)

@@ -1,5 +1,3 @@
-"""Words with their places, as shingles have them; symbols for what cannot be seen; shared shingles."""
-
 import unicodedata
 from itertools import pairwise
 
@@ -18,8 +16,6 @@ TEXTS = [
 
 
 def many(texts):
-    """Try these texts, too."""
-
     def decorated(test):
         for text in texts:
             test = example(text)(test)
@@ -31,7 +27,7 @@ def many(texts):
 @given(st.text(max_size=40))
 @many(TEXTS)
 def test_places_are_known_of_any_text_as_it_is(text):
-    """There are as many tokens as shingles of one. Pieces and white space are the whole text."""
+    """Pieces and white space are the whole text."""
     for unit in ("word", "char", "byte", "line"):
         how = {"unit": unit, "width": 1, "normalization": "none", "fold_case": False}
         shingling, n = Shingling(**how), len(la.shingle([text], **how).values)
@@ -53,7 +49,6 @@ def test_a_token_of_the_text_is_where_it_is_said_to_be():
 
 
 def covered(left, right, **how):
-    """What is marked on both sides."""
     masks = shared(left, right, Shingling(**how))
     return ["".join(np.array([*text])[mask]) for text, mask in zip((left, right), masks, strict=True)]
 

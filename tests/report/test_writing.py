@@ -1,5 +1,3 @@
-"""``Result.report``: every kind of result has a page, its samples are true, it is small, and texts stay out where they must."""
-
 import re
 from hashlib import sha256
 
@@ -19,7 +17,7 @@ ONE = "one two three four five six"
 
 
 def test_the_verdict_and_its_recall(run, corpus, page_of):
-    """An audit is told beside the recall at the threshold; warnings come first."""
+    """Warnings come first."""
     result = run()
     s, digest = result.summary, sha256((corpus / "b.jsonl").read_bytes()).hexdigest()
     page, _ = page_of(result)
@@ -159,7 +157,6 @@ def test_the_worst_page_fits(page_of, monkeypatch):
 
 
 def test_what_is_refused_leaves_nothing(tmp_path):
-    """Outputs are guarded, and an input that changed is an error."""
     path, page = write_lines(tmp_path / "in.jsonl", [ONE, f"{ONE}!"]), tmp_path / "page.html"
     result = la.dedup(path)
     assert_raises(OutputError, "would replace the input", result.report, path, force=True)

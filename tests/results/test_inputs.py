@@ -1,5 +1,3 @@
-"""A saved result knows where its inputs were, and reads texts again: those that were compared, or none."""
-
 import json
 import os
 import pickle
@@ -108,7 +106,7 @@ def test_the_inputs_go_with_copies_of_the_result(tmp_path):
 
 @pytest.fixture
 def strangers(tmp_path, monkeypatch):
-    """A result, its inputs and sketches, which somebody else saved; the folder that they are in."""
+    """What somebody else saved: a result, its inputs and sketches."""
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "theirs"))
     result = la.dedup(as_files(tmp_path, "txt"))
     result.save(tmp_path / "job")
@@ -119,7 +117,6 @@ def strangers(tmp_path, monkeypatch):
 
 
 def trusting(trust, job):
-    """One text of a result, of a user who trusts some folders."""
     return la.Result.open(job, trust=trust).texts([2])
 
 

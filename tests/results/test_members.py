@@ -1,5 +1,3 @@
-"""The largest groups, the documents of a kept one, and names that resemble one that is not there."""
-
 import statistics
 
 import numpy as np
@@ -25,7 +23,7 @@ def result(request):
 
 
 def expected(result):
-    """Groups from ``decisions``: {order of the kept document: (its row, (score, row) of those removed for it)}."""
+    """{order of the kept document: (its row, (score, row) of those removed for it)}"""
     rows = result.decisions.to_pylist()
     found = {row["order"]: (i, []) for i, row in enumerate(rows) if row["kept"]}
     for i, row in enumerate(rows):

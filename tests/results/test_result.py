@@ -1,5 +1,3 @@
-"""Results: their tables, what annotation adds, other thresholds, and what is left of one that is closed."""
-
 import pickle
 from dataclasses import replace
 
@@ -19,7 +17,7 @@ from lookalike.results import result as result_module
 
 @pytest.mark.parametrize("first", [0, 2])
 def test_the_tables_are_those_of_the_decisions(first):
-    """Of documents of which the first are references, or none; ``tests/jobs/saved-results.job`` holds decisions."""
+    """``tests/jobs/saved-results.job`` holds decisions."""
     texts = {"r": A, "s": B, "a": A2, "b": A2, "c": B, "d": "else"}
     ids = [*texts]
     old, new = ({id: texts[id] for id in some} for some in (ids[:first], ids[first:]))

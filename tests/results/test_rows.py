@@ -1,5 +1,3 @@
-"""Rows of tables that are gone through a batch at a time, held or made when they are asked for; and those that are chosen."""
-
 from types import SimpleNamespace
 
 import numpy as np
@@ -23,8 +21,6 @@ names = st.sampled_from([["a", "b"], ["b", "a"], ["a"], ["b"]])
 
 
 class Made:
-    """Makes rows, and notes which were wanted."""
-
     def __init__(self):
         self.wanted = []
 
@@ -89,7 +85,6 @@ def test_the_lowest_of_all_batches(rng):
 
 
 def drawn(seed, purpose, rows=1000, step=1000):
-    """Ten rows of some, which come in steps."""
     draw = RandomSample(10, seed, purpose)
     for begin in range(0, rows, step):
         draw.add(np.arange(begin, begin + step))

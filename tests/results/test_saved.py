@@ -1,5 +1,3 @@
-"""A result is saved, pickled and loaded whole; other programs read its tables; what is damaged or of others is refused."""
-
 import json
 import os
 import pickle
@@ -84,7 +82,6 @@ def test_a_save_that_fails_leaves_what_was_there(saved, monkeypatch):
 
 
 def described(folder, **changes):
-    """Change a description, dictionaries in a part of it, and make its checksum right again."""
     said = json.loads((folder / "result.json").read_text())
     said.pop("checksum")
     for name, to in changes.items():
@@ -114,8 +111,6 @@ def test_a_description_that_is_newer_strange_or_contradicts_the_tables_is_refuse
 
 
 def column(name, value):
-    """A change of a table: a value, or those that a function makes of the old ones, are in a column."""
-
     def change(table):
         at, field = table.schema.get_field_index(name), table.schema.field(name)
         values = value(table[name].to_pylist()) if callable(value) else [value] * len(table)

@@ -1,5 +1,3 @@
-"""What is removed by the values of a column."""
-
 from fractions import Fraction
 
 import pyarrow as pa

@@ -1,5 +1,3 @@
-"""The summary of a job: what is counted, how it is said, and what another threshold changes of it."""
-
 from dataclasses import fields, replace
 from types import SimpleNamespace
 
@@ -9,7 +7,6 @@ from hypothesis import strategies as st
 
 from lookalike.results.summary import Summary
 
-# A method that finds half of what is at the threshold.
 HALVES = SimpleNamespace(recall=lambda threshold: threshold / 2, describe=lambda: "by halves", plan_dict=lambda: {"halves": 2})
 
 

@@ -1,5 +1,3 @@
-"""An empty document matches nothing, whatever the sketch and the search; empty bins match nothing either."""
-
 from itertools import combinations, product
 
 import numpy as np

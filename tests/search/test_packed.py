@@ -1,5 +1,3 @@
-"""Search of packed sketches: all pairs against all estimates, bands against Theorem 1, and what is refused."""
-
 import tracemalloc
 from functools import partial
 from itertools import product
@@ -56,7 +54,7 @@ def dense(rng, n):
 
 
 def planted(rng, n_pairs, slots, resemblance, n_others=0):
-    """Signatures of independent slots: rows 2i and 2i + 1 agree in each with a probability, the others by chance."""
+    """Rows 2i and 2i + 1 agree in each slot with a probability, the others by chance."""
     values = rng.integers(0, (1 << 32) - 1, (2 * n_pairs + n_others, slots), dtype=np.uint32)
     values[1 : 2 * n_pairs : 2] = np.where(
         rng.random((n_pairs, slots)) < resemblance, values[0 : 2 * n_pairs : 2], values[1 : 2 * n_pairs : 2]
@@ -65,7 +63,6 @@ def planted(rng, n_pairs, slots, resemblance, n_others=0):
 
 
 def check_pairs(packed):
-    """Hold pairs at several thresholds to the estimates of all pairs."""
     left, right = np.triu_indices(len(packed), 1)
     every = packed.estimated_resemblance(left, right)
     for threshold in (0, 0.45, 0.7, 1.0, max(0.0, float(np.nanquantile(every, 0.999)))):
@@ -82,7 +79,7 @@ def listed(left, right):
 
 @pytest.mark.parametrize("packing", PACKINGS, ids=repr)
 def test_pairs_are_those_of_all_estimates(rng, packing):
-    """Without densities, with those of sets of unlike sizes in a small universe, and with these rounded. Blocks have 256 rows."""
+    """Blocks have 256 rows."""
     check_pairs(packing.pack(sparse(rng, 262)))
     packed = packing.pack(dense(rng, 60))
     assert packed.densities is not None and np.ptp(packed.densities) > 0.2
@@ -91,7 +88,7 @@ def test_pairs_are_those_of_all_estimates(rng, packing):
 
 
 def test_sizes_of_blocks_and_words(rng):
-    """Rows about as many as a block has, slots about as many as a word; rows that are equal, and that have nothing in common."""
+    """Rows about as many as a block has, slots about as many as a word."""
     for n, slots in product([0, 1, 2, 255, 256, 257], [1, 63, 64, 65, 600]):
         signatures = planted(rng, n // 2, slots, 0.8, n % 2)
         signatures.values[: n // 3] = signatures.values[:1]
@@ -103,7 +100,7 @@ def test_sizes_of_blocks_and_words(rng):
 
 
 def test_pairs_of_raw_bins_are_those_of_all_estimates(rng):
-    """Also of sets with fewer members than bins, and of an empty one, with which all is nan or 0."""
+    """Also of sets with fewer members than bins, and of empty ones."""
     values, offsets = sets(rng, 120, 1 << 40, 150)
     scheme = OnePermutation(permutations=130)
     some, empty = (scheme.sign(Shingles.from_arrays(values, [0, *bounds])) for bounds in (offsets, [0, 0, len(values)]))
@@ -126,7 +123,7 @@ def test_nearest_are_the_highest_estimates(rng):
 
 
 def test_candidates_share_a_band(rng):
-    """Exactly those; bands may be of 85 bits, and of slots of two parts."""
+    """Bands may be of 85 bits, and of slots of two parts."""
     for packing, bands, rows in (
         (BBit(bits=1), 17, 11),
         (BBit(bits=5), 11, 17),

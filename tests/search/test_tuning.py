@@ -1,5 +1,3 @@
-"""Searches by weak bits that are proposed: the recall that is stated, its error, and what is chosen from."""
-
 import inspect
 import re
 
@@ -32,15 +30,13 @@ def weak_bits(choices):
 
 
 def numbers(choice):
-    """(prefix bits, probes) of a proposed search."""
     found = re.fullmatch(r"WeakBitIndex\(radius=\d+, prefix_bits=(\d+), probes=(\d+)\)", choice.method)
     return int(found[1]), int(found[2])
 
 
 @pytest.mark.parametrize(("sigma", "recall"), [(None, 0.95), (0.05, 0.9)])
 def test_stated_recall_is_that_of_the_index(rng, sigma, recall):
-    """Each search proposed, run on pairs that are drawn; both errors counted. Without a sigma pairs are those of 0.2. Probes are the
-    fewest whose recall is sure, prefixes about as long as number the fingerprints."""
+    """Both errors are counted. Probes are the fewest whose recall is sure, prefixes about as long as number the fingerprints."""
     n = 40_000
     queries, margins, stored = drawn_pairs(rng, n, sigma or 0.2)
     found = weak_bits(tuning.choices(1 << 20, recall=recall, **({} if sigma is None else {"sigma": sigma})))

@@ -1,5 +1,3 @@
-"""Weak bits: what is found is what the prefixes probed hold, by the twin and by the model."""
-
 import pickle
 
 import numpy as np
@@ -12,7 +10,7 @@ from lookalike.theory.blocks import combinations_within
 
 
 def near_queries(rng, words, bits, most):
-    """A query for each fingerprint, some bits away, and margins that say so: bits that differ are mostly weak ones."""
+    """Queries some bits away, and margins: bits that differ are weak ones."""
     margins = rng.normal(0, 1, (len(words), bits)).astype(np.float32)
     queries = words.copy()
     for row in range(len(words)):
@@ -27,7 +25,6 @@ def near_queries(rng, words, bits, most):
     [(32, 6, 3, 2), (64, 7, 4, 10), (128, 8, 3, 10), (128, 8, 3, 1), (64, 1, 2, 1), (64, 1, 2, 2)],
 )
 def test_pairs_are_those_that_the_prefixes_probed_hold(rng, tmp_path, bits, prefix, radius, probes):
-    """Against the twin; each pair once, by all queries together, one by one, from a pickle, and out of a file."""
     words = planted(rng, 150, bits, radius)
     queries, margins = near_queries(rng, words[:60], bits, radius + 1)
     given = as_ints(queries), as_ints(words)

@@ -1,5 +1,3 @@
-"""What is asked of an index changes nothing in it, and fixes nothing."""
-
 import numpy as np
 from raising import assert_raises
 

@@ -1,12 +1,9 @@
-"""One server for the tests that need nothing special of it."""
-
 import pytest
 from serve.served import Server, make_index
 
 
 @pytest.fixture(scope="session")
 def server(tmp_path_factory):
-    """A server of an index that keeps its texts, without keys."""
     with Server(make_index(tmp_path_factory.mktemp("served") / "seen.idx", keep_text=True)).running() as made:
         yield made
 

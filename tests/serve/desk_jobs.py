@@ -1,5 +1,3 @@
-"""Saved results for the pages of the service: a plain one, and one of documents that would do something."""
-
 import random
 from contextlib import contextmanager
 
@@ -18,13 +16,13 @@ HOSTILE = [
 
 
 def hostile_rows(ends=("", " x")):
-    """Hostile documents, and near-duplicates of them, under hostile ids."""
+    """Hostile documents, and near-duplicates of them."""
     texts = [text + end for text in HOSTILE for end in ends]
     return [{"id": f"</script><script>window.hit = 4</script>\u202e\n<b>{i}", "text": text} for i, text in enumerate(texts)]
 
 
 def assert_harmless(tab, where, elements):
-    """Check that a page has no elements of documents, and symbols for what would turn the direction of text."""
+    """No elements of documents, and symbols for what would turn the direction of text."""
     assert "⟨U+202E⟩" in tab.locator(where).inner_text()
     assert tab.evaluate(f"document.querySelectorAll('{elements}').length") == 0
     assert tab.evaluate("/[\\u202a-\\u202e\\u2066-\\u2069\\u2028\\u2029]/.test(document.body.innerText)") is False
@@ -38,14 +36,13 @@ def changed(rng, text, n):
 
 
 def saved(folder, inputs, **settings):
-    """Write {name: rows} as files and save their result, of a threshold of 0.5; return its folder."""
     files = [write_lines(folder / f"{name}.jsonl", rows) for name, rows in inputs.items()]
     la.dedup(files, **{"id": "id", "threshold": 0.5} | settings).save(folder / "job")
     return folder / "job"
 
 
 def plain(folder, n=60, **settings):
-    """Save the result of n originals in a.jsonl, one near-duplicate of each in b.jsonl, and copies; return its folder."""
+    """n originals in a.jsonl, one near-duplicate of each in b.jsonl, and copies."""
     rng = random.Random(4)
     originals = [" ".join(f"word{i}" for i in rng.choices(range(400), k=100)) for _ in range(n)]
     near = [changed(rng, text, 1 + i % 5) for i, text in enumerate(originals)]
@@ -55,13 +52,11 @@ def plain(folder, n=60, **settings):
 
 
 def hostile(folder):
-    """Save the result of hostile documents under hostile ids; return its folder."""
     return saved(folder, {"<img src=x>": hostile_rows()})
 
 
 @contextmanager
 def served(folder, *options):
-    """Serve a folder by the command; yields the address."""
     with Server(folder, ("--quiet", *options)).running() as server:
         yield server.url + "/"
     assert '"failure"' not in server.log.read_text()

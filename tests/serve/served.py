@@ -1,5 +1,3 @@
-"""A server that runs in a process of its own, or an application without one, and what is asked of it."""
-
 import asyncio
 import json
 import select
@@ -47,7 +45,6 @@ class Server:
         return httpx.Client(base_url=self.url, timeout=MINUTES, trust_env=False, **more)
 
     def stop(self, number=signal.SIGTERM):
-        """Send a signal; return the exit status."""
         self.process.send_signal(number)
         status = self.process.wait(MINUTES)
         self.process.stdout.close()
@@ -55,7 +52,6 @@ class Server:
 
     @contextmanager
     def running(self):
-        """Serve until the block ends, and end as users end it."""
         self.start()
         try:
             yield self
@@ -82,7 +78,7 @@ def ask(app, method="GET", path="/healthz", base="http://127.0.0.1:8077", **more
 
 
 def begun(server, length=None, path="/v1/query", **headers):
-    """Begin a request, of whose body so many bytes are to come; return its connection."""
+    """``length``: how many bytes of a body are to come."""
     made = HTTPConnection("127.0.0.1", server.port, timeout=MINUTES)
     made.putrequest("GET" if length is None else "POST", path)
     sizes = {} if length is None else {"content-type": "application/json", "content-length": str(length)}
@@ -93,7 +89,6 @@ def begun(server, length=None, path="/v1/query", **headers):
 
 
 def status_of(connection):
-    """Read one answer; return its status."""
     answer = connection.getresponse()
     answer.read()
     return answer.status

@@ -1,5 +1,3 @@
-"""What each route answers, and that it is what the index answers when it is asked directly."""
-
 from functools import partial
 from unittest.mock import Mock
 
@@ -99,7 +97,7 @@ REFUSED = {
 
 
 def test_bodies_that_are_refused(client):
-    """Not UTF-8, a lone surrogate, nested deeply, of other types, too many or too long: by one, in characters or in bytes."""
+    """Not UTF-8, a lone surrogate, nested deeply, of other types, too many or too long by one, in characters or in bytes."""
     for status, bodies in REFUSED.items():
         for body in bodies:
             answer = client.post("/v1/query", content=body, headers=JSON | {"x-request-id": "mine-1"})

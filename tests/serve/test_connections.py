@@ -1,5 +1,3 @@
-"""Clients that are slow, or send half of a request: the server answers the others."""
-
 import resource
 from contextlib import ExitStack, closing, suppress
 from http.client import HTTPConnection
@@ -13,7 +11,7 @@ from waiting import MINUTES, until
 
 @pytest.fixture(scope="module")
 def server(tmp_path_factory):
-    """A server that waits for longer than any test: what it ends, it does not end for slowness. After all, no request is open."""
+    """It waits for longer than any test: what it ends, it does not end for slowness."""
     folder = make_index(tmp_path_factory.mktemp("serve") / "seen.idx", keep_text=True)
     with Server(folder, ("--seconds", f"{6 * MINUTES}", "--max-body", "100000", "--quiet")).running() as made:
         yield made
@@ -22,7 +20,7 @@ def server(tmp_path_factory):
 
 
 def is_well(server):
-    """Check that the server answers; one that is full for a moment may have to be asked again."""
+    """A server that is full may have to be asked again."""
 
     def answers():
         with suppress(httpx.TransportError), server.client() as client:
@@ -33,7 +31,7 @@ def is_well(server):
 
 
 def test_a_large_body_is_refused(server):
-    """Before it is read, or in chunks on the way; after one that was refused the connection goes on."""
+    """Before it is read, or in chunks on the way; the connection goes on."""
     for length, expect in ((10**12, ""), (10**9, "100-continue")):
         with closing(begun(server, length, expect=expect)) as connection:
             assert status_of(connection) == 413
@@ -48,7 +46,7 @@ def test_a_large_body_is_refused(server):
 
 @pytest.mark.parametrize("what", ["websocket", "h2c"])
 def test_other_protocols_are_not_spoken(server, what):
-    """The parser does not read on after such a request: it is answered, and the connection ends."""
+    """The parser does not read on after such a request."""
     wish, body = {"connection": "Upgrade", "upgrade": what}, b'{"texts": []}'
     for length, path, status, said in (
         (None, "/healthz", 200, b"alive"),
@@ -79,7 +77,7 @@ def test_connections_and_the_time_of_a_body_are_limited(tmp_path):
 
 @pytest.mark.parametrize("n", [300, pytest.param(10_000, marks=pytest.mark.slow)])
 def test_many_connections(server, n):
-    """Half of them have sent half of a request; others are answered beside them, and each of them in the end."""
+    """Half of them have sent half of a request."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     if hard != resource.RLIM_INFINITY and hard < n + 100:
         pytest.skip(f"the system allows {hard:,} open files")

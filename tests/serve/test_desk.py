@@ -1,5 +1,3 @@
-"""The routes of the pages: headers, what they answer, what they refuse, keys."""
-
 import json
 import re
 from contextlib import contextmanager
@@ -23,7 +21,6 @@ READER = "reader-reader-reader"
 
 
 def client_of(routes, store=None, **given):
-    """A client of the service at an address that it answers for."""
     app = make_app(store, pages=routes, reading=desk.READING, hosts=frozenset((b"testserver",)), **given)
     return TestClient(app)
 
@@ -68,7 +65,6 @@ def test_files_come_with_a_policy_that_allows_nothing_foreign(client):
 
 
 def test_a_job_page_by_page(client):
-    """Its numbers, its removals, a pair with its texts, the report; what is judged is in test_desk_browser.py."""
     about = client.get("/v1/job").json()
     said = "67 of 127 documents were removed as duplicates: 7 exact and 60 near, with a resemblance of"
     assert about["said"].startswith(said)
@@ -108,7 +104,6 @@ def test_what_cannot_be_asked(client, saved):
 
 
 def test_what_fails_says_why(client, saved, monkeypatch):
-    """A folder that cannot be written, and a report without the extra."""
     (saved / "review.jsonl").mkdir()
     refused(client.post("/v1/judgements", json={"row": 60, "judgement": "unsure"}), 507, "cannot be written")
     (saved / "review.jsonl").rmdir()
@@ -119,7 +114,7 @@ def test_what_fails_says_why(client, saved, monkeypatch):
 
 @pytest.mark.parametrize("keeps", [True, False], ids=["with texts", "without texts"])
 def test_a_text_is_looked_up_and_shown_beside_a_neighbour(tmp_path, monkeypatch, keeps):
-    """In an index with ids that are numbers."""
+    """Of ids that are numbers."""
     whole = "one two three four five six seven eight nine ten"
     with client_of_index(tmp_path, {2**60: whole, -7: HOSTILE[0]}, Limits(text=10_000), keeps) as client:
         about = client.get("/v1/about").json()
@@ -142,7 +137,7 @@ def test_a_text_is_looked_up_and_shown_beside_a_neighbour(tmp_path, monkeypatch,
 
 
 def test_the_page_waits_as_all_others_do_and_a_key_for_reading_is_enough(tmp_path):
-    """What the page of an index asks for is within the limit of what may wait."""
+    """What the page asks for is within the limit of what may wait."""
     keys, reading = Keys((sha256(READER.encode()).digest(),), ()), {"authorization": f"Bearer {READER}"}
     with client_of_index(tmp_path, {"a": "one two three four five six"}, Limits(waiting=0), keys=keys) as client:
         assert client.get("/").status_code == client.get("/pages/index.js").status_code == 200

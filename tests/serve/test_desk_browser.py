@@ -1,5 +1,3 @@
-"""The pages in Chromium: removals are judged by keyboard and taken back, a text is looked up, hostile documents do nothing."""
-
 import os
 import re
 import time
@@ -15,7 +13,6 @@ expect = playwright.expect
 
 
 def ids(tab):
-    """Wait for the list and a pair; return the ids of the rows."""
     tab.locator("#view .line, #view .cut").first.wait_for()
     return tab.locator("#rows .id").all_inner_texts()
 
@@ -30,7 +27,7 @@ def press(tab, *keys):
 
 
 def choose(tab, **values):
-    """Make choices, and return the rows that they give: a pair is asked for once they are there."""
+    """A pair is asked for once the rows are there."""
     for name, value in values.items():
         with tab.expect_response(lambda response: "/v1/removals/" in response.url):
             tab.locator(f"#{name}").select_option(value)
@@ -38,7 +35,7 @@ def choose(tab, **values):
 
 
 def judge(tab, names, keys, n=0):
-    """Press a key for each removal that is shown: while the next is read, keys judge nothing, and the one before stays in view."""
+    """While the next removal is read, keys judge nothing, and the one before stays in view."""
     for i, key in enumerate(keys):
         says(tab, "#view:not([aria-busy]) .top", f"removed: {names[i]}")
         press(tab, key)
@@ -50,8 +47,7 @@ def fits(tab):
 
 
 def test_a_walk_through_a_review(browser, tmp_path):
-    """Removals are paged, chosen and shown side by side; ten are judged by keyboard, one is taken back and noted; a restart forgets
-    nothing."""
+    """A restart forgets nothing."""
     folder = plain(tmp_path, 130)
     with served(folder) as address, opened(browser, address) as tab:
         first, view = ids(tab), tab.locator("#view")
@@ -174,7 +170,6 @@ def test_hostile_removals_do_nothing(browser, tmp_path):
 
 @pytest.mark.parametrize("keeps", [True, False], ids=["with texts", "without texts"])
 def test_a_text_is_pasted_or_a_file_chosen_and_its_neighbours_are_shown(browser, tmp_path, keeps):
-    """Of hostile documents."""
     texts = {row["id"]: row["text"][-900_000:] for row in hostile_rows([""])}
     folder = make_index(tmp_path / "seen.idx", texts, width=5, keep_text=keeps)
     held, estimated = [], r"0\.\d{3}.*estimated resemblance; 95% interval 0\.\d{3} to"

@@ -1,5 +1,3 @@
-"""The desk of a saved job: facts, pages of removals, pairs with their texts, judgements, the report."""
-
 import threading
 from concurrent.futures import ThreadPoolExecutor
 
@@ -86,7 +84,7 @@ def test_precision_is_of_the_first_in_random_order(desk):
 
 @pytest.mark.parametrize("given", [{}, {"id": None}], ids=["ids of a column", "ids of file and row"])
 def test_dedup_takes_the_overrides(tmp_path, given):
-    """Ids of a column hold without the digest of an input that has changed since; those made of file and row do not."""
+    """Ids of a column hold without the digest of an input that has changed since; others do not."""
     folder = plain(tmp_path, 20, **given)
     path = folder / "overrides.jsonl"
     desk = Desk(folder)

@@ -1,5 +1,3 @@
-"""Removals in pages: every order and choice against plain Python over the decisions."""
-
 import random
 from itertools import product
 
@@ -17,7 +15,6 @@ from lookalike.serve.desk_job import JUDGED, Removals, Wanted
 
 @pytest.fixture(scope="module")
 def decisions():
-    """Decisions about three inputs of near-duplicates and copies."""
     texts = [f"{' '.join(random.Random(i % 30).choices('abcdefghijklmnop', k=60))} {i // 60}" for i in range(180)]
     table = pa.table({"text": texts, "id": [f"Doc{i}" for i in range(180)]})
     return la.dedup({f"f{i}": table[60 * i :][:60] for i in range(3)}, id="id", threshold=0.5).rows()

@@ -1,5 +1,3 @@
-"""A review on the disk: judgements survive restarts and torn lines, overrides follow, and others' lines stay."""
-
 import os
 import random
 from contextlib import ExitStack
@@ -16,7 +14,7 @@ KEEP, DUPLICATE, UNSURE = Judgement("keep"), Judgement("duplicate"), Judgement("
 
 
 def removed(row):
-    """Rows 0 to 99 are removals."""
+    """Rows 0 to 99 are."""
     if not 0 <= row < 100:
         raise ParameterError(f"{row} was not removed")
     return Removed(f"id{row}", f"id{row + 1000}")
@@ -24,7 +22,6 @@ def removed(row):
 
 @pytest.fixture
 def open_review(tmp_path):
-    """Opens the review of a folder, and closes the one before."""
     with ExitStack() as stack:
 
         def opened(source_of=lambda row: {"input": "a.jsonl", "sha256": "ab"}):
@@ -59,16 +56,17 @@ def test_what_is_kept_is_written_as_the_report_exports_it(open_review, tmp_path)
     assert first["judgement"] == "keep" and second == {"row": 1, "id": "id1", "duplicate_of": "id1001"} | said
 
 
-TORN = (b'{"row": 5, "id": "id5", "dupl{', b"\xff\xfe", b"{}", b"")  # the last one: what was written last is torn
+TORN = (b'{"row": 5, "id": "id5", "dupl{', b"\xff\xfe", b"{}", b"")  # the last one tears what was written last
 SAID = (KEEP, KEEP, DUPLICATE, UNSURE, Judgement("keep", "look"), Judgement(None, "ask Ann\n\u202e</script>"), Judgement())
 
 
 @pytest.mark.parametrize("seed", range(3))
 def test_reviews_are_as_a_model_of_them_over_restarts_and_crashes(open_review, tmp_path, seed):
-    """The last judgement of a removal wins; what was judged together is taken back together, the last first; a torn line does not
-    count, and is written over; overrides follow, also those that a crash left behind."""
+    """What was judged together is taken back together, the last first; a torn line does not count, and is written over; overrides
+    follow, also those that a crash left behind.
+    """
     rng, log = random.Random(seed), tmp_path / "review.jsonl"
-    history, review = [[{}]], open_review()  # after each action: the states that can be gone back to, the last one holds
+    history, review = [[{}]], open_review()  # after each action: the states to go back to, the last one holds
     for _ in range(60):
         states = history[-1]
         match rng.randrange(6):

@@ -1,5 +1,3 @@
-"""Who is let in, and what is refused before a body is read."""
-
 import asyncio
 from hashlib import sha256
 from types import SimpleNamespace
@@ -20,8 +18,6 @@ KEYS = Keys((sha256(READER.encode()).digest(),), (sha256(WRITER.encode()).digest
 
 
 def app_of(**more):
-    """Return an application with a few pages, of which one fails."""
-
     async def echo(request):
         return PlainTextResponse(request.content)
 
@@ -69,7 +65,7 @@ REQUESTS = (  # status, method, path, headers
 
 
 def test_names_origins_types_paths_and_methods():
-    """What is refused is a problem; every answer is kept from other sites."""
+    """Every answer is kept from other sites."""
     app = app_of(hosts=HOSTS, limits=Limits(body=10))
     for status, method, path, headers in REQUESTS:
         content = None if method == "GET" else b"0123456789"[: 11 if status == 413 else 1] + b"A" * (status == 413)
@@ -86,7 +82,7 @@ def test_names_origins_types_paths_and_methods():
 
 
 def sent(app, messages, path="/v1/echo", **headers):
-    """Send messages to an application by hand; return the status of its answer, and how many it took."""
+    """Return the status, and how many messages were taken."""
     left, statuses = [*messages], []
 
     async def receive():

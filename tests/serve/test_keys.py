@@ -1,5 +1,3 @@
-"""The file of keys."""
-
 import os
 from hashlib import sha256
 

@@ -1,5 +1,3 @@
-"""What was acknowledged is there after a kill in the middle of writes."""
-
 import contextlib
 import random
 import signal
@@ -15,7 +13,6 @@ ROUNDS, WRITERS = 2, 3
 
 
 def write(client, name, acknowledged, attempted):
-    """Add, replace and remove documents until the server is gone; note what it has acknowledged."""
     rng = random.Random(name)
 
     def added(texts):

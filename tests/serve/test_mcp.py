@@ -1,5 +1,3 @@
-"""Questions of the Model Context Protocol, through the program as clients start it."""
-
 import asyncio
 import json
 import os
@@ -19,7 +17,7 @@ OTHER = "Quite another text, about roads that leave the town by night and end wh
 
 
 def ask(*paths, questions=(), errors=os.devnull):
-    """Start the program on some paths; return the names of its tools and an answer, or an error's text, to each question."""
+    """Return the names of tools, and an answer, or an error's text, to each question."""
 
     async def asked():
         command = mcp.StdioServerParameters(
@@ -58,7 +56,7 @@ def test_texts_alone_can_be_compared():
 
 
 def test_folders_indexes_and_results_are_looked_into(tmp_path):
-    """What is read stays as it is, also an index that is being written; what is wrong is said in one line."""
+    """What is read stays as it is, also an index that is being written."""
     corpus = tmp_path / "corpus"
     corpus.mkdir()
     for name, text in {"a": STORY, "b": NEAR, "c": OTHER}.items():
@@ -105,7 +103,7 @@ RIGHT = [  # requests that are answered with a result, by ids from 2 on
     r'{"jsonrpc": "2.0", "id": 9, "method": "tools/call", "params": {"name": "\ud800", "arguments": {}}}',
     '{"jsonrpc": "2.0", "id": 10, "method": "ping"}',
 ]
-WRONG_REQUESTS = {  # others: the ids of what is answered with an error
+WRONG_REQUESTS = {  # the ids of what is answered with an error
     call("null", '"a"'): [None],
     call("1.5", '"a"'): [None],
     call(11, "[" * 100_000 + "]" * 100_000): [None],

@@ -1,5 +1,3 @@
-"""The service against its own document: many requests, valid and not, drawn from it."""
-
 import itertools
 import json
 

@@ -1,5 +1,3 @@
-"""The command: what it refuses to do, how it ends, and what it logs."""
-
 import json
 import signal
 import socket
@@ -59,7 +57,7 @@ main(sys.argv[1:])
 
 @pytest.fixture
 def server(tmp_path):
-    """A server with a key, on all addresses, which waits for open requests for as long as it takes."""
+    """It waits for open requests for as long as it takes."""
     (tmp_path / "keys.toml").write_text(f'write = ["{KEY}"]\n')
     (tmp_path / "keys.toml").chmod(0o600)
     options = ("--keys", str(tmp_path / "keys.toml"), "--host", "0.0.0.0", "--allow-host", "seen.example")
@@ -100,7 +98,6 @@ def test_logs_have_no_texts_ids_or_keys(server):
 
 
 def test_a_signal_lets_open_requests_end(server):
-    """One request is half sent when the signal comes."""
     allowed = {"authorization": f"Bearer {KEY}"}
     body = json.dumps({"texts": [TEXTS["a"]]}).encode()
     with closing(begun(server, len(body), **allowed)) as half, server.client() as client, ThreadPoolExecutor(1) as pool:

@@ -1,5 +1,3 @@
-"""The page about the service: each `curl` on it is sent, and what it shows is what comes back."""
-
 import json
 import re
 import shlex

@@ -1,5 +1,3 @@
-"""Requests that wait together are done together; each has its own answer."""
-
 import asyncio
 import threading
 from unittest.mock import Mock
@@ -18,13 +16,10 @@ from lookalike.serve.store import BatchedIndex
 
 
 def all_of(*asked):
-    """What comes of several requests that come together: their answers, or their errors."""
     return asyncio.gather(*asked, return_exceptions=True)
 
 
 def done(ask):
-    """What comes of requests that a function makes, in a loop."""
-
     async def asking():
         return await all_of(*ask())
 
@@ -99,7 +94,7 @@ def test_changes_that_wait_together_are_one_commit(store, monkeypatch):
 
 
 def test_what_fails_fails_for_those_that_it_concerns(store, monkeypatch):
-    """What cannot be written for all of a group; a query that fails alone."""
+    """What cannot be written fails for all of a group, a query alone."""
 
     def change():
         return [store.add(["a"], ["a"], 1), store.add(["b"], ["b"], 1)]
@@ -115,7 +110,6 @@ def test_what_fails_fails_for_those_that_it_concerns(store, monkeypatch):
 
 
 async def until(holds):
-    """Let the loop go on until something holds."""
     async with asyncio.timeout(MINUTES):
         while not holds():
             await asyncio.sleep(0.005)
@@ -123,7 +117,6 @@ async def until(holds):
 
 @pytest.fixture
 def blocked(store, monkeypatch):
-    """Let every call of the index wait; give what ends that, and the calls."""
     go, calls, none = threading.Event(), [], np.empty(0)
     for name, answer in (("answers", Answers(none.astype(int), [], none, none, None, None)), ("add", None)):
         wait = lambda *_, name=name, answer=answer, **__: (calls.append(name), go.wait(MINUTES)) and answer  # noqa: E731

@@ -1,5 +1,3 @@
-"""Parameters are checked by type and range before any work; a result says what it measured itself."""
-
 import json
 import os
 import time
@@ -64,7 +62,7 @@ WRONG = [  # settings that are refused, by the words that say why
 
 
 def test_a_value_of_a_wrong_type_or_range_is_refused():
-    """None is a default for ``keep`` alone: what is documented as one of some words must be one of them."""
+    """None is a default for ``keep`` alone."""
     for said, wrong in WRONG:
         for function in (la.dedup, la.pairs):
             refused(said, function, TEXTS, **wrong)

@@ -1,5 +1,3 @@
-"""A cluster of processes on this machine: a master and workers, which can be killed, and are surely gone in the end."""
-
 import ctypes
 import importlib.util
 import os
@@ -28,7 +26,7 @@ def die_with_parent():
 
 
 def kill_all(processes):
-    """Kill processes by their numbers: first all are halted, so that none takes note of another's end."""
+    """First all are halted, so that none takes note of another's end."""
     for sent in (signal.SIGSTOP, signal.SIGKILL):
         for process in processes:
             with suppress(ProcessLookupError):
@@ -46,7 +44,7 @@ def _all():
 
 
 def _parent(process):
-    """The parent of a process that runs; 0 if it does not."""
+    """0 if it does not run."""
     state = _read(process, "stat").rpartition(b")")[2].split()
     return int(state[1]) if state and state[0] not in (b"Z", b"X") else 0
 
@@ -56,7 +54,6 @@ def is_alive(process):
 
 
 def descendants(root):
-    """The processes below one, and itself."""
     parents = {number: _parent(number) for number in _all()}
     found, size = {root}, 0
     while len(found) != size:
@@ -66,7 +63,7 @@ def descendants(root):
 
 
 class Cluster:
-    """A master and workers of one core each, on loopback: as many as are wanted at first."""
+    """A master and workers of one core each, on loopback, which are surely gone in the end."""
 
     def __init__(self, workers=2):
         self.folder = Path(tempfile.mkdtemp(prefix="lookalike-cluster-"))
@@ -87,7 +84,6 @@ class Cluster:
         return self
 
     def __exit__(self, *error):
-        """Kill all that belongs to it, and remove its files."""
         while found := self.processes():
             kill_all(found)
             for process in self._children:
@@ -95,7 +91,7 @@ class Cluster:
         shutil.rmtree(self.folder)
 
     def environment(self):
-        """What processes of the cluster, and drivers, get: the code under test, and a mark by which they are found."""
+        """The code under test, and a mark by which processes are found."""
         return os.environ | {
             "PYTHONPATH": os.pathsep.join(map(str, [TESTS.parent / "src", TESTS])), _MARK: self._token,
             "PYSPARK_PYTHON": sys.executable, "SPARK_LOCAL_IP": "127.0.0.1", "SPARK_LOCAL_DIRS": str(self.folder),
@@ -114,7 +110,7 @@ class Cluster:
         return made
 
     def start_worker(self, local=None, waits=True):
-        """Start a worker, whose executors keep what they shuffle in a folder of its own, or one given; return its name."""
+        """What its executors shuffle lies in ``local``, or in a folder of its own."""
         name, self._n = f"worker-{self._n}", self._n + 1
         folder = self.folder / name
         folder.mkdir()
@@ -135,11 +131,10 @@ class Cluster:
         return [process for process in java if b"Successfully registered with driver" in _read(process, "cwd/stderr")]
 
     def wait_for_executors(self):
-        """Wait until each worker has an executor that has joined the job."""
         until(lambda: all(map(self._executors, self.workers.values())))
 
     def kill(self, worker):
-        """Kill a worker with its executor and their Pythons."""
+        """With its executor and their Pythons."""
         kill_all(descendants(self.workers.pop(worker)))
 
     def processes(self):

@@ -1,4 +1,4 @@
-"""A job on a cluster, in a process of its own: what ``clusters`` starts, steers and kills."""
+"""What ``cluster_runs`` starts, steers and kills."""
 
 import importlib
 import json
@@ -11,7 +11,6 @@ MARKED = "marked"
 
 
 def at_first(text):
-    """Whether this is the marked document, and a first attempt of a task."""
     if MARKED not in text or "pyspark" not in sys.modules:
         return False
     from pyspark import TaskContext
@@ -21,21 +20,18 @@ def at_first(text):
 
 
 def dawdles(text):
-    """Take long for one document, at the first attempt."""
     if at_first(text):
         time.sleep(20)
     return text.split()
 
 
 def stumbles(text):
-    """Fail at one document, at the first attempt."""
     if at_first(text):
         raise RuntimeError("the first attempt fails")
     return text.split()
 
 
 def waits(text):
-    """Wait at one document, as long as a file is there; the first attempt to come says so in another."""
     gate = os.environ.get("LOOKALIKE_TEST_GATE")
     if MARKED in text and gate:
         open(f"{gate}.reached", "w").close()

@@ -1,5 +1,3 @@
-"""Jobs on a cluster of processes, and the decisions that one machine makes of the same documents."""
-
 import json
 import random
 import subprocess
@@ -27,7 +25,6 @@ SESSION = LOGGED | {
 
 
 def corpus(n=150, seed=1):
-    """Texts with near duplicates, copies, empty texts, and one that bears the mark."""
     draw = random.Random(seed)
     texts = [" ".join(f"w{draw.randrange(500)}" for _ in range(60)) for _ in range(n)]
     for i in range(n // 2):
@@ -51,7 +48,6 @@ def write_corpus(folder, texts=None):
 
 
 def local(paths, frame=False, **settings):
-    """What one machine decides about files, or a frame, whose rows are in the order of their ids."""
     data = pa.concat_tables(map(pq.read_table, paths)).sort_by("key") if frame else paths
     if "tokenizer" in settings:
         settings["tokenizer"] = cluster_job.TOKENIZERS[settings["tokenizer"]]
@@ -60,11 +56,7 @@ def local(paths, frame=False, **settings):
 
 
 class Run:
-    """A driver, in a process of its own, whose folder has one ``work`` for the job, and gets its results.
-
-    ``data`` are paths, which make a data frame if ``frame`` is set; ``session`` has more settings of Spark, ``settings`` are those of the job.
-    If it ``asks``, it waits for ``go`` before it makes a table.
-    """
+    """A driver in a process of its own; if it ``asks``, it waits for ``go`` before it makes a table."""
 
     count = 0
     running: ClassVar[list[subprocess.Popen[bytes]]] = []
@@ -109,12 +101,11 @@ class Run:
             yield self.made[self._seen - 1]
 
     def go(self):
-        """Let it make the table that it asked for."""
         self.process.stdin.write(b"go\n")
         self.process.stdin.flush()
 
     def kill(self, with_java=True):
-        """Kill the driver, and its JVM, which would otherwise end when it notes this."""
+        """Its JVM would otherwise end when it notes this."""
         kill_all(descendants(self.process.pid) if with_java else [self.process.pid])
         self.process.wait()
         self.process.stdin.close()
@@ -127,7 +118,6 @@ class Run:
 
     @property
     def made(self):
-        """The tables that it made, or was about to make, by name."""
         return [said["making"] for said in self.said if "making" in said]
 
     def finished(self, seconds=PATIENCE):
@@ -136,7 +126,6 @@ class Run:
         return last
 
     def same_as(self, wanted):
-        """Whether decisions and pairs are those given, each once."""
         decisions, pairs = (pq.read_table(folder) for folder in (self.decisions, self.pairs))
         decisions = decisions.select(COLUMNS).sort_by("position").cast(wanted[0].schema)
         by = [("left_id", "ascending"), ("right_id", "ascending")]
@@ -153,11 +142,11 @@ class Run:
         cls.running.clear()
 
     def stages(self):
-        """How many stages have begun; this is written when it happens, while other events are written later."""
+        """Their beginning is written when it happens, while other events are written later."""
         return sum(log.read_bytes().count(b'"SparkListenerStageSubmitted"') for log in self.events.iterdir())
 
     def lost(self):
-        """How many tasks ended otherwise than well, by reason, in all runs in this folder."""
+        """Tasks that did not end well, by reason, in all runs in this folder."""
         lines = (line for log in self.events.iterdir() for line in log.read_text().splitlines())
         ended = Counter(json.loads(line)["Task End Reason"]["Reason"] for line in lines if '"SparkListenerTaskEnd"' in line)
         ended.pop("Success", None)

@@ -1,5 +1,3 @@
-"""What tests on a cluster have in common."""
-
 import pytest
 from spark.cluster_runs import Run
 from spark_session import session
@@ -12,6 +10,5 @@ def cluster():
 
 @pytest.fixture(autouse=True)
 def _no_drivers_left():
-    """Drivers that a test started end with it."""
     yield
     Run.end_all()

@@ -1,4 +1,4 @@
-"""A job on a data frame of Spark Connect, in a process of its own: `python connected.py FILE`; prints what was kept, as JSON."""
+"""`python connected.py FILE` prints what was kept of a data frame of Spark Connect, as JSON."""
 
 import json
 import sys

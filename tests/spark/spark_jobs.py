@@ -1,5 +1,3 @@
-"""Whole jobs on the cluster beside the same ones on the local engine: documents, the files that they lie in, and what is held equal."""
-
 import csv
 from collections import Counter
 from contextlib import closing
@@ -29,7 +27,7 @@ ROWS = 50
 
 @cache
 def corpus(name, n=None):
-    """Documents by name, at most so many: made ones drawn from all over, real ones side by side. Skips where they are absent."""
+    """Made ones are drawn from all over, real ones lie side by side."""
     rng = np.random.default_rng(1)
     if name == "mixed":
         found = table([text for one in MADE for text in shuffled(one, rng)], rng)
@@ -66,14 +64,13 @@ def write(rows, path):
 
 
 def files(rows, folder, form, n=1):
-    """Write documents to so many files, of which none is as long as another; return their paths."""
+    """No file is as long as another."""
     ends = np.linspace(0, 1, n + 1) ** 1.5 * len(rows)
     cuts = zip(ends.astype(int).tolist(), ends[1:].astype(int).tolist(), strict=False)
     return [write(rows.slice(a, b - a), folder / f"part{i}.{form}") for i, (a, b) in enumerate(cuts)]
 
 
 def write_mixed(folder, texts):
-    """Write files of four formats, one of them without rows, and one compressed in a folder below."""
     (folder / "sub").mkdir(parents=True)
     pq.write_table(pa.table({"text": texts[::3], "n": range(len(texts[::3]))}), folder / "a.parquet")
     row_files.write(folder / "sub/b.jsonl.gz", lines({"text": text} for text in texts[1::3]))
@@ -83,10 +80,7 @@ def write_mixed(folder, texts):
 
 @dataclass(frozen=True, kw_only=True)
 class Case:
-    """A job: its documents, the files that they lie in, how many of them are references, and what ``dedup`` is told.
-
-    ``order`` is that in which the files are given.
-    """
+    """``order`` is that in which the files are given, ``settings`` what ``dedup`` is told."""
 
     corpus: str
     n: int | None = None
@@ -109,7 +103,6 @@ def inputs(case, folder):
 
 
 def hold(case, folder, monkeypatch):
-    """Run a case on both engines; all that they say is the same. Return how many documents have which reason."""
     given = inputs(case, folder)
     if case.unit_bytes is not None:
         monkeypatch.setattr(spark_texts, "UNIT_BYTES", case.unit_bytes)

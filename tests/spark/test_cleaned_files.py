@@ -1,5 +1,3 @@
-"""The command line on a cluster writes the files that it writes on one machine."""
-
 import json
 import os
 import shlex

@@ -1,5 +1,3 @@
-"""Disks are full: a job goes on elsewhere, or ends with an error that says so, and goes on once there is space."""
-
 import subprocess
 from contextlib import contextmanager
 
@@ -18,7 +16,7 @@ def cluster():
 
 @contextmanager
 def small_disk(folder, size):
-    """A file system of its own in a folder; yields what makes it larger."""
+    """Yields what makes it larger."""
     folder.mkdir()
 
     def mount(*options):
@@ -34,7 +32,7 @@ def small_disk(folder, size):
 
 
 def holds_once_there_is_space(cluster, folder, paths, make_larger, must_fail, **how):
-    """A job ends well or says that there is no space, and nothing is half published; it goes on once there is some."""
+    """Nothing is half published."""
     run = Run(cluster, folder, paths, **how)
     last, stored, lost = run.wait(), run.stored(), run.lost()
     assert not run.decisions.exists() or last.get("done")
@@ -50,7 +48,6 @@ def holds_once_there_is_space(cluster, folder, paths, make_larger, must_fail, **
 
 
 def test_a_disk_of_one_worker_is_full(cluster, tmp_path):
-    """Either the job ends well by the other worker, or it says why not."""
     with small_disk(tmp_path / "disk", "64k") as make_larger:
         cluster.start_worker(tmp_path / "disk")
         holds_once_there_is_space(cluster, tmp_path, write_corpus(tmp_path), make_larger, must_fail=False)

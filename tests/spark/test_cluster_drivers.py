@@ -1,4 +1,4 @@
-"""Drivers are killed and their jobs resumed: the decisions are those of one machine, and nothing is made twice."""
+"""Decisions of resumed jobs are those of one machine, and nothing is made twice."""
 
 import os
 import signal
@@ -18,12 +18,12 @@ def cluster():
 
 
 def is_stored(name):
-    """Whether a table is made, which is kept then; workers are started, and results read, each time."""
+    """Workers are started, and results read, each time."""
     return name not in ("starting workers", "result")
 
 
 def turn_of(run, stored, last):
-    """Let a driver make tables up to one of some; return which it stored, and what it is about to make next."""
+    """Return which tables were stored, and what is about to be made."""
     made = []
     for name in run.tables():
         if name == "result" or (made and (last is None or made[-1] in last)):

@@ -1,5 +1,3 @@
-"""Much text on a driver of 512 MB: nothing gathers there, and tasks take what they may."""
-
 import re
 import shutil
 import threading
@@ -26,7 +24,7 @@ KINDS = {"driver JVM": "org.apache.spark.deploy.SparkSubmit", "executor JVM": "C
 
 @contextmanager
 def watched(processes):
-    """Look at some processes again and again; give {kind: {process: its peak in MB}}."""
+    """Gives {kind: {process: its peak in MB}}."""
     over, found = threading.Event(), defaultdict(dict)
 
     def look():
@@ -45,7 +43,7 @@ def watched(processes):
 
 
 def write_much(folder, n_bytes, seed=1):
-    """Write files of documents of some 4 KB; return their paths, how many documents there are, and how many near duplicates."""
+    """Documents have some 4 KB."""
     rng = np.random.default_rng(seed)
     words = np.array([f"w{i:x}" for i in range(100_000)])
     pool = [" ".join(words[some]) for some in rng.integers(0, len(words), (200_000, 12))]
@@ -63,7 +61,7 @@ def write_much(folder, n_bytes, seed=1):
 
 @pytest.fixture
 def folder(tmp_path):
-    """A folder that is removed, as much is written there."""
+    """Much is written there."""
     yield tmp_path
     shutil.rmtree(tmp_path)
 

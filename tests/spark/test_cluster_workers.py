@@ -1,5 +1,3 @@
-"""Workers are killed while they work, tasks are slow or fail at first: the decisions are those of one machine."""
-
 import time
 
 import pytest
@@ -18,10 +16,7 @@ def cluster():
 
 @pytest.mark.parametrize("every", [3, 1])
 def test_a_worker_is_killed_in_each_stage(cluster, tmp_path, every):
-    """Before each table a full cluster is there; a worker dies once its tasks have begun, or once rows are written, by turns.
-
-    That is so for each table, or for every third.
-    """
+    """A full cluster is there each time; a worker dies once its tasks have begun, or once rows are written, by turns."""
     paths = write_corpus(tmp_path)
     run = Run(cluster, tmp_path, paths, asks=True)
     kills = 0

@@ -1,4 +1,4 @@
-"""A data frame of Spark Connect, as managed clusters give them, is deduplicated as a file on one machine."""
+"""Managed clusters give data frames of Spark Connect."""
 
 import importlib.util
 import json

@@ -1,4 +1,4 @@
-"""What comes to the driver, and what is said of a job: that the checks of whole jobs see what they look for."""
+"""The checks of whole jobs see what they look for."""
 
 import base64
 

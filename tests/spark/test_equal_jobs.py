@@ -1,5 +1,3 @@
-"""Whole jobs on a cluster decide as on the local engine: a few that cover everything, and a larger product."""
-
 import pytest
 from parity.made import MADE, REAL
 from spark.spark_jobs import FORMS, POLICIES, Case, hold

@@ -1,5 +1,3 @@
-"""What is wrong with the input is said as the local engine says it, though a task met it."""
-
 import re
 
 import pyarrow as pa
@@ -15,14 +13,13 @@ pytestmark = pytest.mark.spark
 
 
 def failing(text):
-    """A tokenizer that cannot read one text."""
     if "row 7" in text:
         raise ValueError("row seven")
     return text.split()
 
 
 def damaged(folder):
-    """Parquet whose pages are damaged; its metadata are whole."""
+    """The metadata are whole."""
     pq.write_table(pa.table({"text": WORDS * 20}), folder / "b.parquet", row_group_size=60, use_dictionary=False)
     data = bytearray((folder / "b.parquet").read_bytes())
     data[100:400] = bytes(300)
@@ -30,7 +27,7 @@ def damaged(folder):
 
 
 def binary(folder):
-    """Bytes in a column of Parquet that are no UTF-8: a step finds it, not the reader."""
+    """A step finds it, not the reader."""
     pq.write_table(pa.table({"text": pa.array([b"fine", b"ab\xffcd"], pa.binary())}), folder / "b.parquet")
 
 

@@ -18,7 +18,7 @@ N, PIECE = 1_000_000, 50_000
 
 
 def linked(rows, schema):
-    """A step from the first document of each piece to all documents of the piece, each beside the next one as far as wanted."""
+    """All documents of a piece, each beside the next one as far as wanted."""
     for batch in rows:
         for first in batch.column(0).to_pylist():
             orders = np.arange(first, first + PIECE)
@@ -27,13 +27,12 @@ def linked(rows, schema):
 
 
 def matching(rows):
-    """A step by which all pairs match."""
     for batch in rows:
         yield pa.RecordBatch.from_arrays([*batch.columns, pa.array(np.full(len(batch), 0.9))], schema=MATCHES)
 
 
 def others(rows):
-    """A step that leaves matches but those of an even document and the next one."""
+    """Matches but those of an even document and the next one."""
     for batch in rows:
         left, right = (np.asarray(batch.column(name)) for name in ("left", "right"))
         yield batch.filter(pa.array((left % 2 == 1) | (right != left + 1)))

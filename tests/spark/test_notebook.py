@@ -1,4 +1,4 @@
-"""The notebook with a data frame, in a process of its own: it starts and stops Spark."""
+"""In a process of its own, as the notebook starts and stops Spark."""
 
 import subprocess
 import sys

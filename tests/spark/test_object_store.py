@@ -1,4 +1,4 @@
-"""A cluster whose machines share nothing but an object store; the driver is killed amid the job, and once more while files are written."""
+"""Machines share nothing but an object store; the driver is killed amid the job, and once more while files are written."""
 
 import json
 import subprocess
@@ -23,7 +23,6 @@ def start(line, log):
 
 
 def killed_once(line, log, holds):
-    """Run the program until something holds, and kill it with its JVMs."""
     running = start(line, log)
     try:
         until(lambda: holds() or running.poll() is not None)
@@ -39,7 +38,6 @@ def finished(line, log):
 
 @pytest.fixture
 def paths(tmp_path, bucket):
-    """Documents, which are in the bucket, too."""
     (tmp_path / "in").mkdir()
     written = write_corpus(tmp_path / "in")
     put_folder(tmp_path / "in", bucket / "in")

@@ -1,5 +1,3 @@
-"""Hardly any documents, and the same documents in other files, on a cluster."""
-
 from contextlib import closing, contextmanager
 
 import pyarrow as pa
@@ -19,7 +17,7 @@ SAID = ["id", "reason", "duplicate_of", "resemblance"]
 
 @contextmanager
 def both(folder, data, on_cluster=None, **given):
-    """The results of one machine and of a cluster, which may get the same documents in other files."""
+    """The cluster may get the same documents in other files."""
     given |= {"threads": 1}
     engine = spark_engine(folder)
     with closing(la.dedup(data, **given)) as wanted, closing(la.dedup(on_cluster or data, engine=engine, **given)) as found:
@@ -46,7 +44,6 @@ def test_the_same_documents_in_more_files(cluster, tmp_path):
 
 
 def test_tables_and_pieces_of_arrow_files(cluster, tmp_path, monkeypatch):
-    """A Delta table with deleted rows, and an Arrow file whose batches are read by several tasks."""
     deltalake = pytest.importorskip("deltalake", reason="needs the package deltalake")
     monkeypatch.setattr(texts, "UNIT_BYTES", 20_000)
     rows = corpus("mixed", 1200)

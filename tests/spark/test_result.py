@@ -1,5 +1,3 @@
-"""The result of a job on Spark has the tables, reports, audits and folders that one of this machine has."""
-
 import pickle
 from contextlib import closing
 
@@ -21,7 +19,6 @@ def corpus(tmp_path, rng):
 
 
 def on_spark(tables, tmp_path, **given):
-    """A job on a toy of Spark, which brings rows in several runs."""
     session = ToySession()
     data, references = (session.frame(table, 3) for table in tables)
     return closing(la.dedup(data, against=references, id="id", threshold=0.6, engine=session, work=tmp_path / "work", **given))

@@ -1,5 +1,3 @@
-"""What a session must have before a job begins, and its workers before they run a task."""
-
 import re
 import sys
 from types import SimpleNamespace

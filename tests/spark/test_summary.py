@@ -1,5 +1,3 @@
-"""What the result of a job on Spark says without a cluster."""
-
 import time
 from dataclasses import fields, replace
 from types import SimpleNamespace

@@ -1,5 +1,3 @@
-"""A cluster decides as the definition does: against the twin in plain Python, on a small corpus of every kind."""
-
 from functools import partial
 
 import pytest

@@ -1,5 +1,3 @@
-"""Files that tasks write: each attempt under names of its own, and what is published is what one machine writes."""
-
 import tempfile
 from contextlib import closing
 
@@ -31,7 +29,7 @@ def data(tmp_path):
 
 
 def told(result, n_splits, first, names):
-    """What tasks are given of the decisions of a job on one machine: sorted, a row without position before each input."""
+    """What tasks are given: sorted, a row without position before each input."""
     rows = [{"source": source} for source in range(first, n_splits)]
     for row in result.decisions.to_pylist():
         if row["reason"] != "reference":
@@ -42,7 +40,7 @@ def told(result, n_splits, first, names):
 
 
 def both_ways(data, folder, output, annotate=False, against=None, free=()):
-    """Run the task that writes twice, as if the first attempt had been lost, and publish; return what one machine writes."""
+    """The task runs twice, as if the first attempt had been lost; return what one machine writes."""
     splits = [*(open_sources([against]) if against else ()), *open_sources([data])]
     first = len(splits) - len(open_sources([data]))
     with closing(la.dedup(data, against=against)) as result, folder_of(output).publish([], replace=False) as new:
@@ -102,7 +100,6 @@ def test_workers_that_do_not_see_the_output_say_so(tmp_path):
 
 
 def test_on_a_store_tasks_write_the_same_files(tmp_path, data, bucket, monkeypatch):
-    """Nothing else is left, there or on the disk."""
     temporary = tmp_path / "temporary"
     temporary.mkdir()
     put_folder(data, bucket / "in")

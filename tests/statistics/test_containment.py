@@ -1,5 +1,3 @@
-"""Documents inside others are found with the probability stated, however long the others."""
-
 import pytest
 from scipy import stats
 
@@ -8,7 +6,7 @@ from lookalike.theory import containment
 
 
 def planted(rng, n, size, times, share):
-    """n pairs: ``times * size`` words, and ``size`` words of which exactly ``share`` are among them; all pairs are unrelated."""
+    """Pairs of ``times * size`` words, and ``size`` words of which exactly ``share`` are among them."""
     common, texts = round(share * size), []
     words = [f"w{j:06}" for j in range(times * size + size - common)]
     for i in range(n):
@@ -20,7 +18,7 @@ def planted(rng, n, size, times, share):
 
 @pytest.mark.parametrize(("threshold", "recall", "size"), [(0.9, 0.99, 200), (0.8, 0.9, 100), (0.5, 0.8, 60)])
 def test_a_document_inside_one_of_any_size_is_found_with_the_recall_stated(rng, threshold, recall, size):
-    """Exactly at the threshold: five standard errors below the recall at most, and as near to a sample without repeats."""
+    """At the threshold; a sample is one without repeats."""
     sample, least = containment.plan_sample(threshold, recall)
     exact = stats.hypergeom.sf(least - 1, size, round(threshold * size), sample)
     for times, n in {1: 1500, 10: 800, 100: 250, 1000: 40}.items():

@@ -1,5 +1,3 @@
-"""Intervals of 1.96 stated errors cover, whatever the sketch and the sets."""
-
 from functools import partial
 from itertools import product
 
@@ -33,7 +31,7 @@ KINDS = (
 
 
 def wide_by_nature(scheme, packing, union, common, slots):
-    """Say why errors of a cell cover more than .98."""
+    """Why errors of a cell cover more than .98."""
     parts = [] if packing is None else packing.parts(slots)
     if any(part.combined > 1 for part in parts) and common / union < 0.9:
         return "chance matches as many bits, and no resemblance is below 0"

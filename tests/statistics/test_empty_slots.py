@@ -1,5 +1,3 @@
-"""Empty documents and empty bins: which estimates there are, and on how many bins their errors rest."""
-
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
@@ -10,8 +8,9 @@ from lookalike.theory.mixture import Part
 
 
 def test_errors_rest_on_the_bins_that_are_filled(rng):
-    """Zeros and ones, two of each added, of the bins that are filled in either document; most members have one of their own.
-    Of bits: the variance of what bins have in common, and that of the bits of unlike ones, which match by chance."""
+    """Zeros and ones, two of each added, of the bins filled in either document.
+    Of bits: the variance of what bins have in common, and that of the bits of unlike ones, which match by chance.
+    """
     n = 12
     values = rng.integers(0, 1 << 63, n, "uint64")
     shingles = Shingles.from_arrays(np.concatenate([values, values[: n // 2]]), [0, n, n + n // 2])

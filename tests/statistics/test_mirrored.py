@@ -1,5 +1,3 @@
-"""Combined bits of dense sets: errors reach down to a lower resemblance of as many matches."""
-
 from itertools import product
 
 import numpy as np

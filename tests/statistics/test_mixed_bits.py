@@ -1,5 +1,3 @@
-"""Sketches that mix whole slots with combined ones err as the theory says: 3/4 bit and other fractions."""
-
 import numpy as np
 import pytest
 from fractional.forms import three_quarter_resemblance, three_quarter_variance
@@ -15,7 +13,7 @@ N = 4000
 
 
 def packed_pairs(rng, resemblance, densities, shares, slots):
-    """Sketches of N pairs of sets of given densities, by true minima: rows 2i and 2i + 1 are a pair."""
+    """Rows 2i and 2i + 1 are a pair."""
     values = np.stack(minima(rng, resemblance, *densities, (N, slots)), axis=1).reshape(2 * N, slots).astype("uint64")
     scheme = PermutationMinHash(universe=1 << 40, permutations=slots)
     return Fractional(shares).pack(Signatures(values, scheme, "minima", np.tile(densities, N).astype("float64")))
@@ -25,7 +23,7 @@ def packed_pairs(rng, resemblance, densities, shares, slots):
     ("resemblance", "densities"), [(0.6, (1e-6, 1e-6)), (0.9, (1e-6, 1e-6)), (0.8, (0.5, 0.45)), (0.6, (0.3, 0.3))]
 )
 def test_three_quarter_bits_have_their_variance(rng, resemblance, densities):
-    """(36)-(38) and the variance that the paper leaves out, from sketches."""
+    """(36)-(38) and the variance that the paper leaves out."""
     packed = packed_pairs(rng, resemblance, densities, 0.75, 1536)
     assert packed.layout[:, 1].tolist() == [512, 512]
     rows, found = np.arange(0, 2 * N, 2), estimated(packed)

@@ -1,5 +1,3 @@
-"""Packed, one-permutation and weighted estimates lie within the errors that theory gives."""
-
 from itertools import product
 
 import numpy as np
@@ -27,7 +25,7 @@ from lookalike.theory import bbit, one_permutation, xor_bits
 
 
 def test_b_bit_variance_is_the_scheme_s_plus_the_chance_matches(rng):
-    """Also for tiny sets: the lowest bits of an affine hash would inflate it tenfold (E17)."""
+    """For tiny sets the lowest bits of an affine hash would inflate it tenfold (E17)."""
     for scheme, bits, union in product([MinHash, FastSimilarity], [1, 2, 4], [8, 16, 300]):
         n, k = 5000, 128
         shingles, exact = pairs_of_sets(rng, n, union, 0.5)
@@ -88,7 +86,7 @@ def test_one_permutation(rng):
 
 
 def test_bits_of_filled_bins_are_mixed_with_their_place(rng):
-    """Copies of one value get different bits: variance as theory says (.791 / k), not 1.059 / k."""
+    """Copies of one value get different bits: .791 / k as theory says, not 1.059 / k."""
     n, k, union = 6000, 64, 32
     shingles, exact = pairs_of_sets(rng, n, union, 0.5)
     signatures = OnePermutation(permutations=k, seed=4, densify="optimal").sign(shingles)
@@ -112,7 +110,6 @@ def test_raw_bins_merge_and_filled_ones_do_not(rng):
 
 
 def test_dartminhash(rng):
-    """Unbiased, with the variance of independent slots, whatever the weights' scale; scaling both sets changes nothing but it."""
     left, n, k = rng.lognormal(0, 1, 40), 2000, 64
     right = left * np.exp(rng.normal(0, 0.5, 40)) * (np.arange(40) < 30)
     exact = np.minimum(left, right).sum() / np.maximum(left, right).sum()

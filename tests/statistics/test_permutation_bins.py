@@ -1,5 +1,3 @@
-"""Bins of one true permutation: the estimate is unbiased, and errs by (32), at a small universe."""
-
 import numpy as np
 from theory.sampler import agrees
 
@@ -8,7 +6,7 @@ from lookalike.theory import one_permutation
 
 
 def test_the_estimate_is_unbiased_with_the_variance_of_the_report():
-    """(25), (26) and (32) at a small universe: within five standard errors, by 10,000 permutations of the library."""
+    """(25), (26) and (32)."""
     n = 10_000
     for universe, bins, left, right, common in [(32, 8, 12, 10, 7), (64, 16, 40, 36, 30), (24, 12, 6, 5, 2)]:
         values, union = [*range(left), *range(left - common, left - common + right)], left + right - common

@@ -1,5 +1,3 @@
-"""Estimates lie where theory says, within its own standard errors."""
-
 from itertools import product
 
 import numpy as np
@@ -20,7 +18,6 @@ def test_unbiased_for_any_size(rng):
 
 
 def test_variance_of_minhash(rng):
-    """R (1 - R) / k, to the precision of a variance of 4000 replicates: four standard errors."""
     for union in (8, 32, 400):
         shingles, exact = pairs_of_sets(rng, 4000, union, 0.5)
         agrees(estimated(MinHash(permutations=128, seed=11).sign(shingles)), exact, exact * (1 - exact) / 128)
@@ -36,7 +33,7 @@ def test_variance_of_fast_similarity_is_that_of_the_simulation(rng):
 
 
 def test_neither_structured_keys_nor_seeds_bias(rng):
-    """Consecutive integers in common, random ones apart: unmixed affine hashes err by +.023 here. Seeds are independent."""
+    """Consecutive integers in common, random ones apart: unmixed affine hashes err by +.023 here."""
     structured, exact = pairs_of_sets(rng, 600, 400, 0.5, structured=True)
     shingles, _ = pairs_of_sets(rng, 1, 300, exact)
     for scheme in (MinHash, FastSimilarity):

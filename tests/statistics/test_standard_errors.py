@@ -1,5 +1,3 @@
-"""Standard errors hold where all slots match or none does, and estimates take the densities into account."""
-
 import numpy as np
 import pytest
 from scipy import stats
@@ -9,15 +7,12 @@ from lookalike.theory import minhash, shares, xor_bits
 
 
 def coverage(trials, share, half_width):
-    """Probability that the share is within a half-width, one for each number of matches, of the observed one."""
     x = np.arange(trials + 1)
     return stats.binom.pmf(x, trials, share)[np.abs(x / trials - share) <= half_width].sum()
 
 
 def test_intervals_of_shares_cover_near_the_ends():
-    """1.96 standard errors on either side: 93 % and more where fewer than one mismatch to five are expected, exactly computed.
-
-    With the plain formula the interval has no width where all slots match: it covers .98 of 64 slots with probability .72."""
+    """The plain formula has no width where all slots match: it covers .98 of 64 slots with probability .72."""
     for trials in (64, 128, 256, 1024):
         x = np.arange(trials + 1)
         ours, plain = 1.96 * shares.share_error(x, trials), 1.96 * minhash.standard_error(x / trials, trials)
@@ -29,7 +24,7 @@ def test_intervals_of_shares_cover_near_the_ends():
 
 
 def test_combined_bits_of_dense_sets_say_nothing_where_two_resemblances_fit():
-    """E13: at densities of .5, resemblances of .1 and .4 give the same matches: 0.1 stated .4, with an error bar. Both are in it."""
+    """E13: at densities of .5, resemblances of .1 and .4 give the same matches: 0.1 stated .4. Both are in the interval."""
     samples = 500
     for combined, likely, r in [(m, likely, r) for m in (2, 3) for likely in (False, True) for r in (0.05, 0.1, 0.9)]:
         matches, packing = np.arange(samples + 1), XorBits(combined=combined)

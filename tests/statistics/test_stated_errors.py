@@ -1,7 +1,4 @@
-"""The standard errors that estimates state are those they have: intervals cover, and the errors are no wider than they must be.
-
-A stated error of 0.85 of what it is lowers the coverage of 1.96 errors from .95 to .90, and its ratio to the spread by as much.
-"""
+"""A stated error of 0.85 of what it is lowers the coverage of 1.96 errors from .95 to .90."""
 
 from itertools import product
 
@@ -11,20 +8,19 @@ from statistics_sets import estimated
 from lookalike.sketches import BBit, FastSimilarity, Fractional, MinHash, OnePermutation, Shingles, Signatures
 
 N = 3000
-# With the least and the most that a median error may be of the spread.
+# the least and the most that a median error may be of the spread
 WHOLE = [(packing, 0.95, 1.06) for packing in (*(BBit(bits=b) for b in (1, 2, 4, 8)), Fractional([(1, 0.5), (4, 0.5)]))]
 MIXED = [(Fractional(shares), 0.97, 1.16) for shares in ([(1, 0.5), (0.5, 0.5)], [(2, 0.25), (0.25, 0.75)])]
 
 
 def signatures_of(rng, resemblance, slots):
-    """N pairs of signatures of independent slots: rows 2i and 2i + 1."""
+    """N pairs of independent slots: rows 2i and 2i + 1."""
     values = rng.integers(0, 1 << 32, (2 * N, slots), "uint32")
     values[1::2] = np.where(rng.random((N, slots), "float32") < resemblance, values[::2], values[1::2])
     return Signatures(values, MinHash(permutations=slots))
 
 
 def test_errors_of_packed_bits_hold(rng):
-    """Coverage in [.93, .97] and the median error near the spread, both within three standard errors of the simulation."""
     slack, spread = 3 * (0.95 * 0.05 / N) ** 0.5, 3 * (0.5 / N) ** 0.5
     for resemblance, (packing, least, most) in product((0.3, 0.6, 0.9), [*WHOLE, *MIXED]):
         packed = packing.pack(signatures_of(rng, resemblance, 1024))

@@ -1,5 +1,3 @@
-"""Tables for tests of steps."""
-
 import cut_tables
 import numpy as np
 import pyarrow as pa
@@ -11,19 +9,17 @@ from lookalike.steps import pairs as linking
 
 
 def columns(**named):
-    """A batch of columns of integers, or of pyarrow's arrays."""
     arrays = {name: c if isinstance(c, pa.Array) else pa.array(np.asarray(c, "int64")) for name, c in named.items()}
     return pa.record_batch(arrays)
 
 
 def grouped(groups):
-    """A batch of groups: {key: orders}."""
     rows = [(key, order) for key, members in groups.items() for order in members]
     return columns(key=[key for key, _ in rows], order=[order for _, order in rows])
 
 
 def binary_column(rows, width, kind="fixed"):
-    """Values of some bytes each, as engines have them."""
+    """As engines have them."""
     plain = pa.array(rows, {"small": pa.binary(), "large": pa.large_binary()}.get(kind.split()[-1], pa.binary(width)))
     return plain.dictionary_encode() if kind.startswith("numbered") else plain
 
@@ -32,7 +28,6 @@ kinds = st.sampled_from(["fixed", "small", "large", "numbered", "numbered small"
 
 
 def code_column(codes, slots, kind="fixed"):
-    """16-bit codes of documents."""
     return binary_column([np.asarray(code, "<u2").tobytes() for code in codes], 2 * slots, kind)
 
 
@@ -44,7 +39,7 @@ def nibble_column(codes, slots, kind="fixed"):
 
 
 def links_of_bucket(members, max_bucket, boundary, heads):
-    """Links of one bucket by the rule for crowds, marks of a crowd included, member by member; these ascend."""
+    """Marks of a crowd included, member by member; these ascend."""
     rule = Rule(max_bucket or 1 << 60, heads)
     found = [(a, b) for a, b in bucket_pairs(members, boundary, rule) if b >= boundary]
     found += [(a, a) for a in members if len(members) > rule.max_bucket]
@@ -52,7 +47,6 @@ def links_of_bucket(members, max_bucket, boundary, heads):
 
 
 def counted(fold, batches):
-    """What a fold adds up."""
     total = fold.start()
     for batch in batches:
         fold.add(total, batch)
@@ -60,12 +54,10 @@ def counted(fold, batches):
 
 
 def as_shingles(sets):
-    """Sets of integers as shingles of documents."""
     return la.sketches.Shingles.from_arrays([x for some in sets for x in some], np.cumsum([0, *map(len, sets)]))
 
 
 def rows_of(batches, schema=None):
-    """The rows of batches as tuples, in order; batches must have the schema, and be of bounded size."""
     found = list(batches)
     assert all((schema or batch.schema) == batch.schema and len(batch) <= linking.AT_A_TIME for batch in found)
     return cut_tables.rows_of(found)

@@ -1,5 +1,3 @@
-"""Columns of batches as arrays, and rows cut anew: nothing lost, groups whole, pieces of the weight asked for."""
-
 from itertools import chain, groupby
 from unittest.mock import patch
 

@@ -1,4 +1,4 @@
-"""Links of crowded documents by rare codes against the rule in plain Python; ``tests/recipes/test_vouching.py`` holds their recall."""
+"""``tests/recipes/test_vouching.py`` holds the recall of links by rare codes."""
 
 from collections import defaultdict
 from unittest.mock import patch
@@ -48,7 +48,6 @@ COUPLED = [([0, 1, 2, 0, 1], (0, 4))] * 2 + [([0, 0, 1, 2, 65535], (0, 4))] * 9
 @example(COUPLED, 0, 4, 4, 2, "fixed", [5], 9)
 @example([([0] * 5, (0, 4))] * 12, 0, 4, 40, 2, "large", [1, 2, 3, 4, 5, 8], 1)
 def test_any_cut_gives_the_links_of_the_rule(documents, boundary, most, budget, heads, kind, cut, room):
-    """Buckets, marks, counts, holders and couples; a few rows and links at a time."""
     codes, buckets = [code for code, _ in documents], defaultdict(list)
     for order, (_, keys) in enumerate(documents):
         for key in keys:
@@ -63,7 +62,6 @@ def test_any_cut_gives_the_links_of_the_rule(documents, boundary, most, budget, 
 
 
 def linked(buckets, codes, boundary, most, budget, heads, kind, cut):
-    """The links of all steps, and the orders of crowded documents."""
     found = run(bucket, iter(cut_at(grouped(buckets), cut)), max_bucket=most, boundary=boundary, heads=heads)
     crowded = sorted({order for (order,) in run(marks, cut_rows(found, LINKS, cut))})
     rows = cut_at(columns(order=crowded, code=code_column([codes[order] for order in crowded], SLOTS, kind)), cut)

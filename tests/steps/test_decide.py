@@ -1,4 +1,4 @@
-"""Distances of fingerprints, and rows of pairs; ``tests/recipes/test_twin.py`` holds whole decisions against the definition."""
+"""``tests/recipes/test_twin.py`` holds whole decisions against the definition."""
 
 import pyarrow as pa
 from cut_tables import batches, columns_of, run, whole

@@ -1,4 +1,4 @@
-"""Copies against a dictionary; ``tests/recipes/test_twin.py`` holds documents of equal keys against the definition."""
+"""``tests/recipes/test_twin.py`` holds documents of equal keys against the definition."""
 
 import pyarrow as pa
 from cut_tables import cut_rows, cuts, run

@@ -1,4 +1,4 @@
-"""``la.exact_pairs``, ``la.verify`` and ``la.decide`` on their own, against set arithmetic and the naive walk."""
+"""``la.exact_pairs``, ``la.verify`` and ``la.decide`` on their own."""
 
 from unittest.mock import patch
 
@@ -20,7 +20,6 @@ near = st.builds(  # parts of one set, with members of their own
 
 
 def told(pairs):
-    """{pair: resemblance}, in the order in which pairs come."""
     return dict(zip(zip(pairs.left.tolist(), pairs.right.tolist(), strict=True), pairs.resemblance.tolist(), strict=True))
 
 

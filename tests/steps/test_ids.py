@@ -1,4 +1,4 @@
-"""Rows at some positions; ``tests/recipes/test_ids.py`` holds ids that repeat."""
+"""``tests/recipes/test_ids.py`` holds ids that repeat."""
 
 from cut_tables import cut_rows, cuts, run, whole
 from hypothesis import example, given

@@ -1,5 +1,3 @@
-"""Links of buckets and of near fingerprints against their definition, for any cut of the input and any room of the output."""
-
 from collections import defaultdict
 from itertools import combinations, product
 from unittest.mock import patch
@@ -24,7 +22,6 @@ bucket_rules = st.fixed_dictionaries(
 
 
 def expected(groups, rule):
-    """The links of all buckets in the order in which they come: member by member."""
     return [link for members in groups.values() for link in links_of_bucket(members, **rule)]
 
 
@@ -33,7 +30,6 @@ def expected(groups, rule):
 @example({1: list(range(20))}, {"max_bucket": 4, "boundary": 9, "heads": 2}, [1, 2, 3, 7, 8, 12], 3)
 @example({1: list(range(20))}, {"max_bucket": None, "boundary": 9, "heads": 8}, [6, 6, 19], 5)
 def test_any_cut_gives_the_links_of_buckets(groups, rule, cut, room):
-    """A limit takes the first of them."""
     rows, wanted = cut_at(grouped(groups), cut), expected(groups, rule)
     with patch("lookalike.steps.pairs.AT_A_TIME", room):
         assert rows_of(bucket(iter(rows), **rule), LINKS) == wanted
@@ -90,7 +86,6 @@ def near_links(documents, radius, **rule):
 @example(CROWDED, 1, {"max_bucket": 4, "boundary": 10, "heads": 2}, [3, 3], 7)
 @example(CROWDED, 1, {"max_bucket": None, "boundary": 10, "heads": 8}, [3, 3], 7)
 def test_any_cut_gives_the_links_within_a_radius(documents, radius, rule, cut, room):
-    """A limit takes some of them."""
     keys = pa.array(np.array([number for number, _ in documents], "uint64").view("int64"))
     lists = pa.LargeListArray.from_arrays(np.arange(len(documents) + 1), keys)
     within = pa.array([group for _, group in documents], pa.binary(16))

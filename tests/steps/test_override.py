@@ -1,4 +1,4 @@
-"""Overrides are looked up by id, whatever the batches; ``tests/recipes/test_overrides.py`` holds which documents they name."""
+"""``tests/recipes/test_overrides.py`` holds which documents overrides name."""
 
 import pickle
 
@@ -17,14 +17,13 @@ actions = st.dictionaries(st.sampled_from([*IDS, "\ud800", "nobody"]), st.sample
 
 
 def wanted(said, name):
-    """The number that a document of some id gets."""
     number = list(said).index(name) + 1 if name in said else 0
     return number if said.get(name) == "keep" else -number
 
 
 @given(actions, st.lists(st.tuples(st.sampled_from([*IDS, "b"]), st.integers(0, 9)), max_size=12), st.integers(0, 9), cuts)
 def test_documents_are_looked_up_by_their_ids(said, rows, boundary, cut):
-    """In any order; references, which come before the boundary, are never named. Nobody can make an id that is taken for another."""
+    """References, which come before the boundary, are never named. Nobody can make an id that is taken for another."""
     read = read_overrides([{"id": name, "action": action} for name, action in said.items()])
     overriding = pickle.loads(pickle.dumps(Overriding.of(read, KEY, boundary, None)))
     batch = pa.record_batch({"id": pa.array([name for name, _ in rows], "large_string"),

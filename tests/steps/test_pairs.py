@@ -1,5 +1,3 @@
-"""Links become pairs, each once, and parts of them: against their definitions."""
-
 import tracemalloc
 from unittest.mock import patch
 
@@ -16,7 +14,7 @@ sorted_links = some_pairs.map(lambda found: sorted((min(pair), max(pair)) for pa
 
 
 def with_sides(links, **columns_of):
-    """A batch of links with columns of both documents, each given as the values of all documents and what makes a column."""
+    """``columns_of`` has the values of all documents and what makes a column."""
     named = {
         f"{side}_{name}": make([rows[link[i]] for link in links])
         for name, (rows, make) in columns_of.items()

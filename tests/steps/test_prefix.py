@@ -1,4 +1,4 @@
-"""Links of crowded documents by their rarest shingles: no match is left out, and of others few are linked."""
+"""Links of crowded documents by their rarest shingles."""
 
 from itertools import combinations, product
 from unittest.mock import patch
@@ -35,7 +35,6 @@ thresholds = st.sampled_from([0.1, 0.3, 0.5, 0.6, 2 / 3, 0.75, 0.8, 0.9, 1.0])
 
 
 def table(texts, groups=None):
-    """A batch of documents, given as lists of numbers, with 16 bytes for each group."""
     text = pa.array([" ".join(map(str, words)).encode() for words in texts], "large_binary")
     codes = None if groups is None else [(int(group) << 56).to_bytes(16, "little") for group in groups]
     named = {} if groups is None else {"within": pa.array(codes, pa.binary(16))}
@@ -43,14 +42,13 @@ def table(texts, groups=None):
 
 
 def prefixes(batch, threshold, counts=None, cut=(), schema=PREFIXES):
-    """The rows of PREFIXES of some documents, in batches."""
     rows = cut_at(batch, cut)
     known = counted(shingle_counts(WORDS, KEY), rows) if counts is None else counts
     yield from prefix(iter(rows), known, shingling=WORDS, key=KEY, threshold=threshold, schema=schema)
 
 
 def links(batch, threshold, boundary=0, counts=None, cut=(), schema=PREFIXES, firsts=False):
-    """The links of some documents, repeats included; groups of equal keys come in any order."""
+    """Repeats included; groups of equal keys come in any order."""
     rows = pa.Table.from_batches(prefixes(batch, threshold, counts, cut, schema), schema)
     rows = rows.sort_by([("key", "descending"), ("order", "ascending")]).combine_chunks().to_batches()
     return rows_of(prefix_links((part for one in rows for part in cut_at(one, cut)), threshold, boundary, firsts), LINKS)

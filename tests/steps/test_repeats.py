@@ -1,4 +1,4 @@
-"""Units that repeat, set by set: keys of 128 bits, whose halves can be alike."""
+"""Keys have 128 bits, whose halves can be alike."""
 
 import numpy as np
 

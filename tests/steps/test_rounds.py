@@ -1,4 +1,4 @@
-"""What resolves matches; ``tests/recipes/test_rounds.py`` holds the steps of rounds together against the definition."""
+"""``tests/recipes/test_rounds.py`` holds the steps of rounds together."""
 
 from cut_tables import cut_rows, run
 

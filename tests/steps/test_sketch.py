@@ -1,5 +1,3 @@
-"""The sketch step: the same rows for any cut of the documents, equal to twins in plain Python; errors that name the row."""
-
 import pickle
 
 import numpy as np
@@ -26,7 +24,7 @@ METHOD = make_method("minhash", MethodSettings(bands=BANDS, rows=ROWS, seed=5))
 
 
 def documents(texts, **more):
-    """A table of documents; bytes stand for texts that are no UTF-8."""
+    """Bytes stand for texts that are no UTF-8."""
     encoded = [text if isinstance(text, bytes) else text.encode() for text in texts]
     n = np.arange(len(texts))
     column = pa.array(encoded, "large_binary")
@@ -34,13 +32,12 @@ def documents(texts, **more):
 
 
 def run(table, shingling=TWO_WORDS, key=KEYS[0], **more):
-    """All sketches, in one table; the schema is the one that was announced. A text is a piece."""
+    """A text is a piece."""
     made = sketch(iter(table.to_batches()), shingling=shingling, method=METHOD, key=key, piece_bytes=1, **more)
     return pa.Table.from_batches(made, sketches_schema(table.schema, METHOD, False)).combine_chunks()
 
 
 def grouped(texts):
-    """Documents of three values that they are compared within."""
     return documents(
         texts, within=pa.array([bytes([i % 3]) * WITHIN_BYTES for i in range(len(texts))], pa.binary(WITHIN_BYTES))
     )
@@ -72,7 +69,6 @@ def test_sketches_equal_their_twins(key):
 
 
 def failing(text):
-    """A tokenizer that has no luck with one text."""
     if text == "bad":
         raise KeyError("no luck")
     return [3] if text == "number" else ["\ud800"] if text == "surrogate" else text.split()

@@ -1,5 +1,3 @@
-"""What is added up over rows is the same in any order."""
-
 import pickle
 from collections import Counter
 
@@ -33,7 +31,6 @@ def test_reasons_are_counted_and_the_lowest_scores_found(found, cut, chance):
 
 @given(st.lists(st.tuples(st.sampled_from(REASONS), st.sampled_from(["de", "en", None]), st.booleans()), max_size=30), cuts)
 def test_documents_are_counted_by_value(found, cut):
-    """But for references, and those left out."""
     schema = pa.schema([("reason", "string"), ("column_l", "large_string"), ("kept", "bool")])
     told = Counter()
     for _, value, n, removed in run(count_by_value, cut_rows(found, schema, cut), columns=["column_l"]):

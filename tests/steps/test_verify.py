@@ -1,4 +1,4 @@
-"""Short hashes of texts, by which large components are sifted, against a twin."""
+"""Short hashes of texts, by which large components are sifted."""
 
 import random
 
@@ -15,7 +15,6 @@ KEY = bytes(range(16))
 
 @pytest.mark.parametrize("shingling", [{}, {"width": 2}, {"unit": "char", "width": 4}])
 def test_halves_are_those_of_distinct_hashes(shingling):
-    """Under a key."""
     rng = random.Random(1)
     near = [" ".join(f"w{i}" if rng.random() < 0.9 else f"n{rng.randrange(10**6)}" for i in range(90)) for _ in range(60)]
     how, texts = Shingling(**shingling), from_strings(["", "one", "one one one one one one one", "long " * 400, *near])

@@ -1,4 +1,4 @@
-"""The steps that compare, against sets of words and the naive walk; ``tests/recipes/test_twin.py`` holds other scores."""
+"""``tests/recipes/test_twin.py`` holds other scores."""
 
 from unittest.mock import patch
 
@@ -26,7 +26,7 @@ class Sets:
 
 @st.composite
 def bundled(draw):
-    """Documents (bundle, order, words, partners); orders of bundles are interleaved, some bundles are single documents."""
+    """Documents (bundle, order, words, partners); orders of bundles are interleaved."""
     documents = []
     bundle_of = draw(st.lists(st.sampled_from([0, 1, 5]), min_size=1, max_size=14))
     for order, bundle in enumerate(bundle_of):
@@ -37,7 +37,6 @@ def bundled(draw):
 
 
 def twin(documents, score, threshold, boundary, every):
-    """Walk by the definition: the matches, in the order in which they are found."""
     removed, found = set(), []
     for _, order, _, partners in documents:
         for other in partners:
@@ -64,7 +63,7 @@ def of_pivots(documents):
     st.sampled_from(KEYS), st.booleans(),
 )  # fmt: skip
 def test_what_is_found_is_that_of_the_twin(weight, documents, threshold, boundary, cut, key, every):
-    """By walks, and by pivots and their partners; few rows are compared at one go."""
+    """By walks, and by pivots and their partners."""
     words = {d[1]: set(d[2]) for d in documents}
 
     def score(a, b):

@@ -1,5 +1,3 @@
-"""Normal forms are those of Python, in steps that grow as the text does."""
-
 import unicodedata
 
 import pyarrow as pa
@@ -50,7 +48,6 @@ ROWS = st.lists(st.tuples(st.sampled_from([*PIECES, "e\u0301", "e", *BROKEN]), s
 
 @given(st.lists(ROWS, max_size=4))
 def test_texts_have_the_normal_form_of_each_alone(rows):
-    """Stretches near each other, far from each other and in different rows, invalid bytes between them."""
     data = [b"".join((p if isinstance(p, bytes) else p.encode()) * times for p, times in row) for row in rows]
     texts = from_arrow_array(pa.array(data, "large_binary"))
     expected = [unicodedata.normalize("NFC", text.decode("utf-8", "surrogateescape")) for text in data]

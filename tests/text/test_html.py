@@ -1,5 +1,3 @@
-"""The text of web pages: all characters that are data, and which blocks are main text."""
-
 import random
 from html.parser import HTMLParser
 from itertools import product
@@ -24,13 +22,10 @@ TEXT = "the tide carries small boats past a lighthouse every morning before anyb
 
 
 def bare(text):
-    """Return a text without white space."""
     return "".join(text.split())
 
 
 class Naive(HTMLParser):
-    """All character data, as the parser of Python's library finds it."""
-
     def __init__(self, page):
         super().__init__()
         self.text = ""
@@ -62,7 +57,6 @@ ATOMS = [*CHARACTERS, "two words", "&amp;", "&eacute;", "&#x27;", "a &lt; b", "&
 
 
 def elements(rng, depth):
-    """Atoms in elements, in each other so deep."""
     if depth == 0 or rng.random() < 0.4:
         return rng.choice(ATOMS)
     tag = rng.choice(INLINE + BLOCKS[:-4])

@@ -1,5 +1,3 @@
-"""Shingles that do not count are left out wherever texts become sets."""
-
 import os
 import pickle
 from itertools import pairwise
@@ -51,7 +49,6 @@ def test_hashes_with_and_without_a_key_and_numbers_drop_the_same(way, documents,
     every = rows_of(*plain.hashes(some))
 
     def left_of(rows):
-        """What is left of rows of which each value belongs to a hash."""
         pairs = (zip(*both, strict=True) for both in zip(rows, every, strict=True))
         return [[value for value, hash in row if hash not in dropped] for row in pairs]
 

@@ -1,5 +1,3 @@
-"""Hashes under a key equal their twin; sets under different keys have nothing in common, and cannot be compared."""
-
 import pickle
 from itertools import pairwise, product
 
@@ -37,7 +35,6 @@ def found(shingling, key, texts):
 
 
 def test_hashes_equal_twin(monkeypatch):
-    """Whatever is worked on at a time."""
     for unit, (width, key, most) in product(
         ["word", "char", "byte", "line"], [(1, KEY, 1), (2, OTHER, 7), (5, KEY, 1 << 16), (40, OTHER, 1 << 16)]
     ):
@@ -56,7 +53,7 @@ POINTS = st.integers(0, naive.P - 1) | st.sampled_from([0, 1, naive.P - 1])
 @example([[0] * 18], 17, naive.P - 1, 5)
 @example([[(1 << 128) - 1] * 18], 17, naive.P - 1, naive_hashing.MASK)
 def test_any_words_equal_twin(rows, width, point, word):
-    """The kernel, over tokens of any two words: numbers come near their limits, and points are of no use for polynomials."""
+    """Tokens of any two words: numbers come near their limits, and points are of no use for polynomials."""
     flat = [word for row in rows for word in row]
     keys = np.array([[word & naive_hashing.MASK, word >> 64] for word in flat], "uint64").reshape(-1, 2)
     out, secret = np.empty(len(flat), "uint64"), [*(pow(point, power, naive.P) for power in (1, 2, 3)), word]

@@ -1,5 +1,3 @@
-"""Numbers of shingles against sets of tuples of tokens: the shingles themselves, in plain Python."""
-
 import subprocess
 import sys
 from itertools import pairwise, product
@@ -22,21 +20,18 @@ some_texts = st.lists(st.lists(st.sampled_from(WORDS), max_size=12).map(" ".join
 
 
 def shingles_of(text, shingling):
-    """The shingles of a text with repeats, as tuples of tokens."""
     found = pieces(text, shingling.unit, shingling.fold_case)
     width = min(shingling.width, len(found))
     return [tuple(found[i : i + width]) for i in range(len(found) - width + 1)] if found else []
 
 
 def numbered_twin(texts, shingling):
-    """(numbers by first appearance, sizes) of all texts."""
     known = {}
     rows = [[known.setdefault(shingle, len(known)) for shingle in shingles_of(text, shingling)] for text in texts]
     return [number for row in rows for number in row], [len(row) for row in rows]
 
 
 def check(texts, shingling, key, cuts=()):
-    """Number texts in pieces, as the twin does."""
     known, found, found_sizes = numbering(shingling, key), [], []
     for begin, end in pairwise([0, *sorted(min(cut, len(texts)) for cut in cuts), len(texts)]):
         numbers, offsets = known.number(from_strings(texts[begin:end]))
@@ -77,7 +72,7 @@ EDITS = [edit if isinstance(edit, bytes) else edit.encode() for edit in EDITS]
 
 
 def spliced(rng, texts):
-    """Bytes made of stretches of earlier texts, cut within characters too, with something small between them."""
+    """Stretches of earlier texts, cut within characters too, with something small between them."""
     parts = []
     for _ in range(int(rng.integers(1, 6))):
         text = texts[int(rng.integers(len(texts)))]
@@ -88,7 +83,7 @@ def spliced(rng, texts):
 
 @pytest.mark.parametrize(("unit", "width"), [("word", 1), ("word", 2), ("word", 5), ("word", 40), ("line", 1), ("line", 3)])
 def test_walking_gives_the_numbers_that_tokens_have(unit, width, rng):
-    """Texts made of each other: runs that begin and end anywhere, in segments that are being written, repeats, short rows."""
+    """Runs that begin and end anywhere, in segments that are being written, repeats, short rows."""
     names = ["a", "of", "The", "straße", "日本", "x" * 16, "y" * 70, "é", "word", "sentence", "\n", "same", "same"]
     shingling = Shingling(unit=unit, width=width, normalization="none")
     for turn in range(60):

@@ -1,5 +1,3 @@
-"""Where tokens are in a text, whatever its normal form: each has the token that is there, and nothing else."""
-
 import unicodedata
 
 import numpy as np

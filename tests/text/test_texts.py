@@ -1,5 +1,3 @@
-"""Texts of any kind are shingled, or refused with the row and the way out."""
-
 import numpy as np
 import pandas as pd
 import pyarrow as pa
@@ -64,7 +62,6 @@ FAILED, YIELDS = "the tokenizer failed: ", "the tokenizer must yield "
 
 
 def test_failures_of_a_tokenizer_name_the_row():
-    """Also in a column of several chunks, and beside rows of no tokens and of many."""
     texts = pa.chunked_array([["a", "b"], ["c", "d", "", "e"]])
     for tokenizer, message in (
         (lambda t: [t, str(1 // len(t))], FAILED + "ZeroDivisionError"),

@@ -1,5 +1,3 @@
-"""The planner and the S-curve; how many codes a pair must share, and how many pairs of crowds are found."""
-
 from itertools import product
 
 import numpy as np
@@ -28,7 +26,7 @@ def test_every_plan_reaches_its_recall():
 
 
 def test_curve_equals_the_binomial():
-    """A pair is a candidate unless all bands differ: the upper tail of a binomial, however small."""
+    """The upper tail of a binomial, however small."""
     r = np.array([0.01, *np.linspace(0, 1, 21)])
     for bands, rows in ((1, 1), (5, 3), (26, 8), (20, 10)):
         expected = stats.binom.sf(0, bands, r**rows)
@@ -67,7 +65,7 @@ def test_what_a_plan_says_of_pairs():
 
 
 def test_the_largest_number_below_which_few_fall():
-    """A tenth of the misses that are allowed, or what the plan has above its recall; without a plan one pair in ten thousand."""
+    """A tenth of the misses allowed, or what the plan has above its recall; without a plan one pair in ten thousand."""
     shapes = [(1, 1), (16, 6), (40, 3), (200, 13), (100, 100)]
     for threshold, (bands, rows), (recall, above) in product(
         [0.1, 0.5, 0.8, 0.95, 0.999], shapes, [(0.99, 0.002), (0.9, 1e-6), (0.999, 0.0005), (0.99, None)]
@@ -83,7 +81,6 @@ def test_the_largest_number_below_which_few_fall():
 
 
 def test_it_is_the_probability_of_the_model():
-    """Slots agree by the model's probabilities; a pair is found in a small band, or in a crowd if rare codes are shared."""
     crowded = np.arange(8) % 2 == 0
     # in the last case common slots alone agree in all that the resemblance allows
     for r, every, common in [(0.8, 3, 0.9), (0.5, 2, 0.75), (0.36, 6, 24 * 0.36 / 20)]:

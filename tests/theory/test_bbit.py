@@ -1,5 +1,3 @@
-"""b-bit hashing: Theorem 1 against enumeration and simulation, Theorem 2, Table 1, the traps."""
-
 from itertools import product
 
 import numpy as np
@@ -33,7 +31,7 @@ def test_chance_matches_at_the_limits():
 
 
 def test_table_1():
-    """B(32)/B(1) of ten word pairs: the recomputed figure to the digit, the printed one within its rounding."""
+    """The recomputed figure to the digit, the printed one within its rounding."""
     for row in range(10):
         name, left, right, r, printed, printed_64 = TABLE_1[row]
         found = bbit.storage_ratio(32, 1, r, left, right)
@@ -101,6 +99,6 @@ def test_levels_are_the_middles_of_equal_steps():
 
 
 def test_exponent_of_the_chance_match():
-    """2^b - 1, not 2 b: the two agree for small b only, and the limit 2^-b tells them apart."""
+    """2^b - 1, not 2 b, which agrees for small b only."""
     r = 0.2
     assert chance.chance_match(4, r) == pytest.approx(r * (1 - r) ** 15 / (1 - (1 - r) ** 16))

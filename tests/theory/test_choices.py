@@ -1,5 +1,3 @@
-"""The choice of a sketch for a budget where the number of permutations is fixed: fractions use it up, and err as is said."""
-
 import json
 from itertools import combinations, product
 
@@ -19,7 +17,6 @@ from lookalike.theory.mixture import Part
 
 
 def packed_bytes(packing, permutations):
-    """Bytes of a real sketch."""
     return packing.pack(FastSimilarity(permutations=permutations).sign(la.shingle(["a b c d e f g"]))).n_bytes
 
 
@@ -34,7 +31,6 @@ def test_half_a_bit_more_is_used():
 
 
 def test_no_mixture_of_whole_bits_would_be_better():
-    """Every pair of numbers of bits and every number of slots, against the one that is chosen."""
     words = 7
     for r, density, k in [(0.3, 0.0, 150), (0.7, 0.4, 150), (0.3, 0.4, 192), (0.7, 0.0, 192)]:
         mixed = (
@@ -50,7 +46,7 @@ def test_no_mixture_of_whole_bits_would_be_better():
 
 
 def test_a_chosen_mixture_has_the_error_that_is_stated(rng):
-    """Sketches of true minima, packed and compared: the mean squared error within five standard errors and 2 %."""
+    """Of true minima, within five standard errors and 2 %."""
     n = 4000
     for resemblance, density, k, bits in [
         (0.8, 1e-6, 256, 320),
@@ -79,7 +75,6 @@ def test_densities_reach_the_choice():
 
 
 def test_a_slot_fewer_would_err_more():
-    """By the error over all counts, and by the delta method."""
     for r, error in product([0.2, 0.4, 0.6], np.geomspace(0.05, 0.2, 12)):
         slots = choose.for_error(r, error, bits=(), combined=(2,)).slots
         of_slots, of_fewer = (
@@ -91,7 +86,7 @@ def test_a_slot_fewer_would_err_more():
 def test_errors_of_mixtures_are_those_over_all_counts():
     """Of the estimate whose expected share is the one found, or 0 if lower; a normal share errs by a few per cent.
 
-    Never less is stated than the slope tells: where estimates are cut off, they err less.
+    Never less than the slope tells is stated: where estimates are cut off, they err less.
     """
     for (singles, pairs), r in product([(64, 64), (20, 200), (60, 40)], [0.02, 0.1, 0.2, 0.4, 0.7]):
         parts = [Part(slots=singles), Part(slots=pairs, combined=2)]

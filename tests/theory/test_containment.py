@@ -1,5 +1,3 @@
-"""Samples of contained documents: the recall that is promised, and what crowds leave of it."""
-
 import numpy as np
 import pytest
 from raising import assert_raises
@@ -32,7 +30,7 @@ def test_as_many_of_a_sample_are_asked_for_as_the_recall_allows():
 
 
 def test_shingles_that_tell_nothing_cost_no_more_than_stated():
-    """Whichever they are: at worst, those that are shared, so that more than these must be."""
+    """At worst they are those that are shared, so that more than these must be."""
     for threshold, recall in [(0.5, 0.9), (0.8, 0.99), (0.9, 0.99)]:
         sample, least = theory.plan_sample(threshold, recall)
         known, needed = theory.crowded_recall(threshold, sample, least), theory.least_shared(threshold, sample, least)
@@ -62,7 +60,7 @@ def test_a_recall_that_is_just_reached_is_enough():
 
 
 def test_rare_shingles_find_a_crowded_document_as_often_as_its_sample_would():
-    """The chance that all that are looked for are lacking, hypergeometric, where as many as may be lack, all of them rare."""
+    """The chance, hypergeometric, that all that are looked for are lacking, where as many as may be lack, all of them rare."""
     for threshold, recall in CASES:
         sample, least = theory.plan_sample(threshold, recall)
         sizes, shares = (

@@ -1,5 +1,3 @@
-"""Formulas where plain simulations do not look: edges of ranges, defaults, unequal densities, small numbers, exact expectations."""
-
 from itertools import product
 
 import numpy as np
@@ -58,7 +56,6 @@ def test_choices_offered():
 
 
 def test_of_choices_of_the_same_size_the_one_of_fewest_permutations_is_taken():
-    """Each number of bits, and of permutations combined, on its own; here two or more are the smallest."""
     for r, wanted in ((0.8, 0.2), (0.9, 0.3), (0.9, 0.2), (0.9, 0.1), (0.1, 0.25)):
         alone = [choose.for_error(r, wanted, bits=(b,), combined=()) for b in choose.BITS]
         alone += [choose.for_error(r, wanted, bits=(), combined=(m,)) for m in (2, 3, 4, 6)]

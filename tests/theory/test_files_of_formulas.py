@@ -1,4 +1,4 @@
-"""The files of formulas are the same to a program and to a type checker."""
+"""To a program and to a type checker."""
 
 import ast
 from pathlib import Path

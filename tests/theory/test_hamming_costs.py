@@ -1,5 +1,3 @@
-"""Cost models: their counts against searches that count, their recall against pairs drawn by the model."""
-
 import gc
 from dataclasses import replace
 from math import log2
@@ -33,7 +31,6 @@ COMPARISONS = replace(NOTHING, compare=1.0, gather=(1.0,) * 3)
 
 
 def test_comparisons_are_those_of_searches_that_count(rng):
-    """Each model's number of comparisons, within four standard errors of what the search compared."""
     n, asked = 50_000, 2000
     words, queries = (rng.integers(0, 1 << 64, size, dtype=np.uint64) for size in (n, asked))
     searches = [
@@ -52,13 +49,11 @@ def test_comparisons_are_those_of_searches_that_count(rng):
 
 
 def counting(**steps):
-    """Costs of nothing but some steps."""
     return replace(NOTHING, **steps)
 
 
-# All steps at once but comparisons and bisections.
 STEPS = counting(probe=(3.0,) * 3, lookup=(5.0,) * 3, key=13.0, sort=17.0, flip=19.0)
-# A probe costs more the larger the table: by a nanosecond for 2^10 times as many fingerprints.
+# a nanosecond for 2^10 times as many fingerprints
 DEARER, BOTH, LOOKED_UP = counting(probe=(1.0, 2.0, 3.0)), counting(read=1.0, key=1.0), counting(probe=(1.0,) * 3)
 
 
@@ -116,7 +111,6 @@ def test_parts_of_a_batch():
 
 
 def held_by(index):
-    """Bytes of all arrays that an index refers to."""
     found, waiting = {}, [index]
     while waiting:
         one = waiting.pop()
@@ -140,7 +134,6 @@ def test_memory_is_that_of_the_arrays(rng):
 
 
 def test_choices_keep_to_memory_and_recall():
-    """Tables that find all are among them."""
     every, exact = tuning.choices(10**6, radius=3, recall=0.95), tuning.choices(10**6, radius=3, recall=1.0, memory=7e7)
     assert [c.nanoseconds for c in every] == sorted(c.nanoseconds for c in every)
     assert {c.method.partition("(")[0] for c in every} >= {"WeakBitIndex", "HammingIndex"}

@@ -1,5 +1,3 @@
-"""Most likely estimates against the likelihood itself, maximized by brute force."""
-
 from functools import partial
 from itertools import product
 
@@ -19,26 +17,23 @@ DENSITIES = [(0.0, 0.0), (0.35, 0.25), (0.5, 0.5)]
 
 
 def chance(bits, left, right):
-    """C1 and C2 of Theorem 1, written out for densities above 0."""
+    """C1 and C2 of Theorem 1."""
     a = [2.0**-bits if r == 0 else r * (1 - r) ** (2**bits - 1) / (1 - (1 - r) ** 2**bits) for r in (left, right)]
     share = 0.5 if left + right == 0 else left / (left + right)
     return a[0] * (1 - share) + a[1] * share, a[0] * share + a[1] * (1 - share)
 
 
 def match(part, r, left, right):
-    """Probability that two slots of a part agree."""
     c1, c2 = chance(part.bits, left, right)
     e = c1 + (1 - c2) * r
     return e if part.combined == 1 else (1 + (2 * e - 1) ** part.combined) / 2
 
 
 def matches(parts, r, left, right):
-    """How many slots of all parts are expected to agree."""
     return sum(part.slots * match(part, r, left, right) for part in parts)
 
 
 def highest(left, right):
-    """The most that sets of such densities resemble each other."""
     return min(left, right) / max(left, right) if left + right else 1.0
 
 

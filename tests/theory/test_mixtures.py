@@ -1,5 +1,3 @@
-"""Mixtures of whole, fractional and XORed bits: formulas against simulation and against grids."""
-
 from itertools import product
 
 import numpy as np
@@ -60,7 +58,6 @@ def test_a_mixture_never_beats_its_better_part():
 
 
 def test_most_likely_estimate_at_the_edges():
-    """Also of one pair, and of a table of pairs."""
     parts = [Part(slots=10, bits=1), Part(slots=10, combined=3)]
     assert likelihood.most_likely([10, 10], parts)[0] == 1.0
     assert likelihood.most_likely([3, 2], parts)[0] == 0.0
@@ -104,7 +101,8 @@ def test_dense_sets_below_half_are_refused():
 
 def test_errors_of_mixtures_are_half_their_intervals():
     """By the information that two matches and two mismatches more would give, shared among the parts; of that about the pooled
-    share the wider half, but within what is possible."""
+    share the wider half, within what is possible.
+    """
     parts = [Part(slots=10, bits=1), Part(slots=20, combined=2)]
     for densities, equal in product(DENSITIES, [(6, 15), (9, 16), (10, 20)]):
         c = [(equal[i] + 4 / 30 * part.slots / 2, part.slots * (1 + 4 / 30)) for i, part in enumerate(parts)]
@@ -126,7 +124,7 @@ def test_errors_of_mixtures_are_half_their_intervals():
 
 
 def test_the_share_of_matches_rises_from_its_least_value():
-    """Of all resemblances, negative ones too, at which single bits match with probabilities from 0 to 1/2."""
+    """Negative ones too, at which single bits match with probabilities from 0 to 1/2."""
     for parts, densities in product(
         [
             [Part(slots=10, bits=1), Part(slots=15, bits=4), Part(slots=60, combined=2)],
@@ -156,7 +154,7 @@ def test_pooled_estimates_are_where_so_many_matches_are_expected():
 
 
 def test_xored_bits_are_of_use_where_chance_is_small():
-    """By the law of the matches: from the least resemblance on the bias is a fraction of the error; far below, a multiple."""
+    """From the least resemblance on the bias is a fraction of the error; far below, a multiple."""
     for combined, samples in product([2, 3, 4, 8], [64, 256, 1024]):
         estimates, least = (
             xor_bits.resemblance(np.arange(samples + 1) / samples, combined),
@@ -179,7 +177,6 @@ def test_low_estimates_of_xored_bits_warn():
 
 
 def test_xored_bits():
-    """Also for numbers that are no power of two; bias and variance as stated."""
     r, k = 0.85, 1500
     for combined in (2, 3):
         estimates = xor_bits.resemblance(np.arange(k + 1) / k, combined)

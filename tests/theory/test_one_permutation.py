@@ -1,5 +1,3 @@
-"""One permutation hashing: occupancy, variances, by enumeration where unions are small; Hamming distances; intervals."""
-
 from collections import Counter
 from itertools import combinations, permutations, product
 
@@ -28,7 +26,7 @@ def test_variances_of_the_kinds():
 
 
 def test_hamming_by_sampling():
-    """With replacement hits are binomial; without it they are hypergeometric, which ``test_edges.py`` holds."""
+    """With replacement; without it ``test_edges.py`` holds them."""
     universe, distance, k = 5000, 600, 400
     estimates = set_distance.sampling_estimate(np.arange(k + 1), universe, k)
     expected = distance, set_distance.sampling_variance(distance, universe, k)
@@ -46,19 +44,19 @@ def test_hamming_identities_and_theorem_3():
 
 
 def test_exact_law_of_minima_matches_the_sampler(rng):
-    """The sampler behind these simulations gives Theorem 1's probabilities."""
+    """The sampler gives Theorem 1's probabilities."""
     left, right, r = 0.3, 0.4, 0.4
     z_left, z_right = minima(rng, r, left, right, 400_000)
     assert abs((z_left == z_right).mean() - r) < 4 * (r * (1 - r) / 400_000) ** 0.5
 
 
 def placements(union, bins):
-    """All ways in which members fall into bins: members of each bin, all equally likely."""
+    """Of each way: the members of each bin."""
     return [[[m for m in range(union) if place[m] == b] for b in range(bins)] for place in product(range(bins), repeat=union)]
 
 
 def raw_estimates(union, bins, common):
-    """Each way: (share of filled bins whose smallest member is common, matches, empty bins); the order of members varies too."""
+    """(Share of filled bins whose smallest member is common, matches, empty bins) of each way and order."""
     found = []
     for ways in placements(union, bins):
         for order in permutations(range(union)):
@@ -82,7 +80,7 @@ def test_raw_bins_by_enumeration():
 
 
 def optimal_copies(filled, bins):
-    """All choices of empty bins among filled ones: expected sum of squared numbers of bins that hold the same."""
+    """The mean sum of squared numbers of bins that hold the same, over all choices."""
     copies = [Counter([*filled, *choice]) for choice in product(filled, repeat=bins - len(filled))]
     return np.mean([sum(n * n for n in one.values()) for one in copies])
 
@@ -106,7 +104,6 @@ def test_filled_bins_by_enumeration():
 
 
 def test_occupancy_of_a_universe_counts_all_sets():
-    """Every set of the universe is as likely as every other: the law is a count."""
     for universe, bins, union in [(8, 4, 3), (8, 2, 5), (12, 3, 4), (6, 6, 6), (9, 3, 1)]:
         filled = [len({x * bins // universe for x in some}) for some in combinations(range(universe), union)]
         law, m = np.bincount(filled, minlength=bins + 1) / len(filled), np.arange(bins + 1)
@@ -116,7 +113,7 @@ def test_occupancy_of_a_universe_counts_all_sets():
 
 
 def test_errors_of_filled_bins_are_those_of_as_many_independent_ones():
-    """Two matches and two mismatches are added to the share, not to the bins: their number is that of the error at one half."""
+    """Two matches and two mismatches are added to the share, not to the bins, whose number is that of the error at one half."""
     for kind, filled in product(oph.ALIKE, (1, 20)):
         bins = 0.25 / oph.filled_error(0.5, filled, 64, kind) ** 2
         p = (np.array([0.0, 0.3, 1.0]) * bins + 2) / (bins + 4)
@@ -125,7 +122,7 @@ def test_errors_of_filled_bins_are_those_of_as_many_independent_ones():
 
 
 def test_many_members_in_many_bins():
-    """Bins without a member are then few, and nearly independent: their number is nearly Poisson distributed."""
+    """Bins without a member are then few, and their number nearly Poisson distributed."""
     members, bins = 30_000, 2048
     law, empty = oph.occupancy(members, bins), bins * (1 - 1 / bins) ** members
     assert law.sum() == pytest.approx(1, abs=1e-12)

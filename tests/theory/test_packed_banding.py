@@ -1,5 +1,3 @@
-"""Bands of packed slots: probabilities multiplied out, and the choice held to all shapes."""
-
 from itertools import product
 from math import prod
 
@@ -38,8 +36,6 @@ KINDS = [([Part(slots=48)], 0.0), ([Part(slots=30, bits=2)], 0.3), ([Part(slots=
 
 
 def test_chosen_bands_cost_least_of_all_shapes():
-    """For each number of rows, the fewest bands that reach the recall; of these shapes, the one of least cost."""
-
     def shared(p, bands, rows):
         return 1 - prod(1 - prod(p[i * rows : (i + 1) * rows]) for i in range(bands))
 
@@ -59,7 +55,7 @@ def test_chosen_bands_cost_least_of_all_shapes():
 
 
 def test_equal_sets_share_their_first_band():
-    """However many rows it has; a million documents are planned for unless another number is given."""
+    """A million documents are planned for unless told otherwise."""
     parts, many = [Part(slots=80, bits=1)], BBit(bits=1).parts(1024)
     assert packed_banding.choose_bands(1.0, 0.999, parts)[0] == 1
     assert packed_banding.choose_bands(1.0, 0.999, parts, 1e30) == (1, 80)

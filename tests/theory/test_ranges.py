@@ -1,5 +1,3 @@
-"""Every range that a formula states is a promise: what is outside of it is refused, nan too, and not computed with."""
-
 import inspect
 import re
 
@@ -49,7 +47,6 @@ INSIDE = {
 
 
 def described(function):
-    """(name, text) of each parameter in a docstring."""
     section = inspect.getdoc(function).partition("Parameters\n----------\n")[2].partition("\n\n")[0]
     for names, text in re.findall(r"^(\w[\w, ]*) : (.*)$", section, re.MULTILINE):
         for name in names.split(", "):
@@ -57,7 +54,7 @@ def described(function):
 
 
 def range_of(text):
-    """(Values just outside the range that a text states, its ends where they belong to it)."""
+    """(Values just outside, ends inside)."""
     if found := re.search(r"in ([\[(])(-?[\d.]+), (-?[\d.]+)([\])])", text):
         (low, high), left, right = map(float, found.group(2, 3)), found[1] == "[", found[4] == "]"
         return [low - 0.1 * left, high + 0.1 * right, -np.inf, np.inf, np.nan], [low] * left + [high] * right
@@ -68,7 +65,7 @@ def range_of(text):
 
 
 def cases():
-    """(Function, parameter, values outside of its range, ends of it) of all formulas."""
+    """(Function, parameter, values outside of its range, ends of it)."""
     for module in (getattr(theory, room) for room in FORMULAS):
         for name, function in inspect.getmembers(module, inspect.isfunction):
             if not name.startswith("_") and function.__module__ == module.__name__:
@@ -93,7 +90,7 @@ def test_what_is_outside_a_stated_range_is_refused_and_its_ends_are_in_it():
     """An end is refused for another reason only: sets that there are not, an estimate without an error."""
     for function, parameter, outside, ends in cases():
         if outside:
-            call(function)  # what is inside is not refused
+            call(function)
         for value in outside:
             assert_raises(ParameterError, "", call, function, **{parameter: value})
         for value in ends:

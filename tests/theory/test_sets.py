@@ -1,4 +1,4 @@
-"""Identities of two sets, against sets that are there; intervals of shares; 1 - R is a metric (arXiv:0910.3349, section 1)."""
+"""1 - R is a metric (arXiv:0910.3349, section 1)."""
 
 from fractions import Fraction
 from itertools import permutations, product
@@ -48,12 +48,11 @@ def test_intervals_are_those_of_scipy():
         assert minhash.exact_interval(matches, trials) == minhash.exact_interval(matches, trials, 0.95)
 
 
-# Few members, so that sets often share some; sets that nest and chains, for which the triangle is tight, come up too.
+# Few members: sets often share some; sets that nest and chains, for which the triangle is tight, come up too.
 ANY_SET = st.frozensets(st.integers(0, 11), min_size=1, max_size=12)
 
 
 def distance(one, other):
-    """1 - R by the library's formula."""
     return 1.0 - float(minhash.resemblance(len(one & other), len(one), len(other)))
 
 

@@ -1,5 +1,3 @@
-"""Counted shares, and estimates computed from them: the laws of the binomial, summed."""
-
 from functools import partial, reduce
 from itertools import product
 from math import lgamma
@@ -23,8 +21,7 @@ def test_a_threshold_is_reached_by_shares_of_at_least_it():
 
 
 def test_estimates_from_slots_have_the_mean_and_variance_of_their_law():
-    """Of n slots that match with a probability: exactly where they are linear, else to first order, with n so large that what
-    is left out is far below a hundredth."""
+    """Exactly where they are linear, else to first order, with n so large that what is left out is far below a hundredth."""
     rows = []  # (estimates by the share of matches, n, probability, mean, variance, precision)
     for r, sizes in product([0.2, 0.5, 0.9], [(300, 500), (40, 40)]):
         n, total, spread = 20_000, sum(sizes), r * (1 - r) / 20_000
@@ -48,7 +45,7 @@ def distance_of(sizes, share):
 
 
 def test_tails_and_their_inverse_are_those_of_scipy():
-    """From one match to all of them, on either side of the mean. Logarithms of factorials round to 2^-53 of themselves."""
+    """On either side of the mean. Logarithms of factorials round to 2^-53 of themselves."""
     for n in [1, 2, 7, 100, 10**4, 10**6, 10**9]:
         exact = 1e-12 + 3 * 2.0**-53 * lgamma(n + 1)
         for k in sorted({k for k in (1, 2, n // 10, n // 2, n - 1, n) if 1 <= k <= n}):
@@ -60,7 +57,7 @@ def test_tails_and_their_inverse_are_those_of_scipy():
 
 
 def test_upper_tail_of_a_sum_is_that_of_the_convolution():
-    """Of one to three binomials, certain and impossible ones among them, and of many trials."""
+    """Certain and impossible ones among them, and many trials."""
     some = [((3, 0.3), (4, 0.8)), ((2, 0.0), (3, 0.5), (1, 1.0)), ((5, 1.0),), ((2000, 0.64),), ((1000, 0.6), (1000, 0.7))]
     for parts in some:
         law = reduce(np.convolve, [stats.binom.pmf(np.arange(n + 1), n, p) for n, p in parts])
@@ -86,7 +83,6 @@ def test_distances_of_fingerprints_are_binomial():
 
 
 def test_error_of_a_share_is_that_of_four_trials_more():
-    """Zeros and ones, two of each added: their spread over the root of their number."""
     for matches, trials in [(0, 1), (0, 40), (3, 7), (40, 40), (200, 256)]:
         counted = [1] * (matches + 2) + [0] * (trials - matches + 2)
         assert shares.share_error(matches, trials) == pytest.approx(np.std(counted) / len(counted) ** 0.5, rel=1e-12)
@@ -101,7 +97,7 @@ def test_as_many_bands_as_reach_a_recall_exactly():
 
 
 def test_error_of_a_cosine_is_that_of_four_bits_more():
-    """Two differing bits and two equal ones added: the error of their share, times how fast the cosine falls there."""
+    """The error of their share, times how fast the cosine falls there."""
     for distance in [0, 1, 5, 20, 32, 63]:
         bits = np.repeat([1.0, 0.0], [distance + 2, 64 - distance + 2])
         step = 1e-6

@@ -1,5 +1,3 @@
-"""SimHash and Hamming search: formulas against simulation and enumeration; no choice of blocks misses a pair."""
-
 from itertools import combinations, product
 
 import numpy as np
@@ -23,7 +21,6 @@ def test_any_number_of_bits():
 
 
 def test_distance_and_cosine(rng):
-    """Bits of many equal features differ with probability angle / pi; estimates have the stated variance."""
     n, features, cosine = 1500, 300, 0.8
     common, *own = np.split(rng.integers(0, 1 << 62, (n, 360), dtype=np.uint64), [240, 300], axis=1)
     sets = np.concatenate([part for mine in own for part in (common, mine)], 1).ravel()

@@ -1,5 +1,3 @@
-"""The share of near-duplicates that probes find, against sums of bits that are drawn."""
-
 from itertools import product
 from math import comb
 
@@ -19,7 +17,6 @@ from lookalike.theory.weak_bits import (
 
 
 def test_edges_of_the_share():
-    """Equal documents, and all probes there are: nothing is missed. More probes find more, longer prefixes less."""
     every = sum(comb(9, i) for i in range(4))
     assert probed_share(1.0, 20, 1, 3) == probed_share(0.9, 9, every, 3) == 1.0 > probed_share(0.9, 9, every - 1, 3) > 0.999
     by_probes = [probed_share(0.95, 20, k, 3) for k in (1, 5, 23)]
@@ -29,7 +26,7 @@ def test_edges_of_the_share():
 
 
 def test_recall_is_summed_over_all_ways_to_differ(rng):
-    """Each number of probes, and several sigmas a query; with all sets nothing is missed."""
+    """Several sigmas a query; with all sets nothing is missed."""
     for (bits, prefix, radius), sigma in product([(12, 5, 3), (11, 3, 4), (10, 10, 2), (9, 1, 3)], [0.3, 0.8]):
         margins, most = rng.normal(0, 1, (3, bits)), combinations_within(prefix, radius)
         found, near = weak_bit_recall(margins, np.array([[sigma, 2 * sigma]] * 3), prefix, most + 2, radius)

@@ -1,5 +1,3 @@
-"""Estimates from XORed bits: exact expectations over the laws of their counts, and minima of dense sets of unlike sizes."""
-
 from itertools import product
 
 import numpy as np

@@ -1,5 +1,3 @@
-"""The check of the code's shape finds each fault in a small made tree, and nothing in a sound one."""
-
 from pathlib import Path
 
 import check_layers
@@ -19,7 +17,7 @@ SOUND = {
 
 
 def tree(folder, **changes):
-    """Write the sound files with some in place of others (names without folder: what ends so), and return the root."""
+    """``changes`` are texts by the stems of files."""
     for name, text in SOUND.items():
         changed = changes.get(Path(name).stem, text)
         (folder / name).parent.mkdir(parents=True, exist_ok=True)

@@ -1,5 +1,3 @@
-"""A Java that Spark can run on is found, or put together from a package."""
-
 import subprocess
 
 import java_home

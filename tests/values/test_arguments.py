@@ -1,4 +1,4 @@
-"""What callers pass in is right or refused: no row is read that is not there, no number is taken for another one."""
+"""No row is read that is not there, no number is taken for another one."""
 
 from functools import partial
 from itertools import product

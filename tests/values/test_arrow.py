@@ -28,7 +28,6 @@ def test_arrays_become_columns_and_come_back_whole_or_in_part():
 
 
 def test_arrays_that_are_no_run_of_memory_and_chunks():
-    """In any order of bytes."""
     values = np.arange(20)
     for array in (values.reshape(4, 5)[:, 2], values[::-2], np.array([1, 2**40], ">i8")):
         assert to_arrow(array).to_pylist() == array.tolist()
@@ -64,7 +63,6 @@ def test_single_values_and_tables_without_rows():
 
 
 def test_freed_memory_is_given_back(monkeypatch):
-    """Both by Arrow and by the C library, where that has a way to."""
     asked = []
     monkeypatch.setattr(pa, "default_memory_pool", lambda: SimpleNamespace(release_unused=lambda: asked.append("arrow")))
     for found in (SimpleNamespace(malloc_trim=asked.append), object()):

@@ -1,5 +1,3 @@
-"""What results, sketches and plans show of themselves: one short line, and in notebooks a small table that is escaped."""
-
 import numpy as np
 from listing import find_pairs
 from samples import words
@@ -58,8 +56,6 @@ def test_an_index(tmp_path):
 
 def test_nothing_in_facts_is_taken_for_html_or_steers():
     class Hostile(Brief):
-        """Has facts that others wrote."""
-
         def _facts(self):
             return {"<b>": "<script>alert(1)</script>\x1b]0;x\x07\u202e", "long": "x" * 10_000}
 

@@ -1,5 +1,3 @@
-"""Row numbers, keys of columns, margins: their checks, and in how few bytes they are kept."""
-
 import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st

@@ -1,5 +1,3 @@
-"""Rows in the parts of a workspace, and a local engine without a job."""
-
 import numpy as np
 import pyarrow as pa
 from cut_tables import cut_at
@@ -11,7 +9,7 @@ from lookalike.files.workspace import Workspace
 
 
 def stored(rows, schema, cuts=(), **more):
-    """Rows, which are dictionaries, in some parts, ranked as they come; ``order`` is no column of these."""
+    """Ranked as they come; ``order`` is no column of the parts."""
     space, starts = Workspace(), [0]
     kept = pa.schema([field for field in schema if field.name != "order"])
     for part in cut_at(rows, cuts):
@@ -21,6 +19,6 @@ def stored(rows, schema, cuts=(), **more):
 
 
 def local_engine(folder=None, cap=1 << 30):
-    """An engine with one thread; where a folder is given, one that goes on with what that holds."""
+    """Where a folder is given, one that goes on with what that holds."""
     workspace = Workspace() if folder is None else Workspace(folder, {})
     return LocalEngine(threads=1, memory=Memory(cap), workspace=workspace, progress=lambda name, amount: None)

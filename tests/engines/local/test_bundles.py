@@ -1,5 +1,3 @@
-"""Components are found, cut into partitions that fit, and made bundles of; against the same step by step."""
-
 from functools import partial
 from types import SimpleNamespace
 from unittest.mock import patch
@@ -43,8 +41,7 @@ def test_partners_are_those_before(found, shift):
 
 @given(pairs, cuts, sizes, st.integers(1, 80), st.integers(1, 90), st.booleans(), st.data())
 def test_bundles_are_whole_components_that_fit_with_all_earlier_partners(found, cut, sizes, most, whole, on_disk, data):
-    """One fits that is neither larger than a partition nor than what is compared at one go. In memory or by the parts of a
-    workspace, the largest of a partition first; a job goes on with those after its mark."""
+    """One fits that is neither larger than a partition nor than what is compared at one go; the largest of a partition is first."""
     known, space, told = components(found, N), Workspace(), []
     weight = {root: sizes[members].sum() for root, members in known.items()}
     closed = {order: root for root in known if weight[root] <= min(most, whole) for order in known[root]}

@@ -1,5 +1,3 @@
-"""Columns become arrays and come back; nothing is copied that need not be."""
-
 import numpy as np
 import pyarrow as pa
 

@@ -1,5 +1,3 @@
-"""Documents are read once, or again from any row on, with the same texts; web pages are turned into text once."""
-
 import json
 from unittest.mock import patch
 
@@ -32,7 +30,6 @@ def folder(tmp_path_factory):
 
 
 def opened(folder, **reading):
-    """The documents of all files, and what progress was told."""
     seen = []
     splits = open_sources(sorted(folder.glob("*.jsonl")))
     made = Documents(splits, ReadOptions(**reading), threads=1, workspace=Workspace(), progress=lambda *some: seen.append(some))

@@ -1,5 +1,3 @@
-"""Joins of the local engine: those of pairs copy no bytes, and rows may lie in a file."""
-
 import os
 
 import numpy as np
@@ -20,7 +18,7 @@ def engine():
 
 @pytest.fixture
 def sketches(rng, engine):
-    """A row for each document, ranked in another order than they came."""
+    """Ranked in another order than they came."""
     codes = pa.array([rng.bytes(24) for _ in range(N)], pa.binary(24))
     given_rows = {"code": codes, "bytes": rng.integers(0, 99, N), "position": rng.permutation(N)}
     return engine.rank(engine.materialize(engine.rows(pa.table(given_rows)), "sketches"), ("bytes", "position"), 0)

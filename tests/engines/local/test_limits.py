@@ -17,7 +17,7 @@ LASTING = ["sketches-000000", "sketches-done", "leaders-000000", "links-000000",
 
 
 def opened(folder, partition, made=()):
-    """An engine that goes on with what a folder holds, with the memory of which one thread has such a partition."""
+    """With the memory of which one thread has such a partition."""
     engine = local_engine(folder / "work", FLOOR + 12 * (partition << 20))
     for name in made:
         engine.workspace.put(name, {"x": np.arange(3)})
@@ -62,7 +62,7 @@ def test_a_crash_while_parts_are_discarded_leaves_the_old_limit(tmp_path, monkey
 
 @pytest.fixture
 def files(tmp_path):
-    """Families of near-duplicates, the largest of which does not fit every limit."""
+    """The largest family does not fit every limit."""
     rng, lines = np.random.default_rng(4), []
     for family, members in enumerate([40, 12, 5, 3, 3, 2]):
         for member in range(members):
@@ -78,7 +78,7 @@ def files(tmp_path):
     [("keepers", 9_000, False), ("keepers", 40_000, False), ("keepers", 2_000, True), ("all", 2_000, True)],
 )
 def test_a_resumed_job_makes_anew_what_rests_on_a_limit_that_is_gone(files, tmp_path, monkeypatch, second, anew, evidence):
-    """With the same result, whichever components fit the first time and the second."""
+    """Whichever components fit the first time and the second."""
     whole = la.dedup(files, evidence=evidence)
     limit, written = [0], []
     put = Workspace.put

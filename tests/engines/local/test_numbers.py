@@ -1,5 +1,3 @@
-"""How rows of equal numbers meet in the local engine: in little memory and time, and from any mark on."""
-
 import itertools
 from types import SimpleNamespace
 
@@ -15,7 +13,6 @@ from lookalike.values.tables import LINKS
 
 
 def meeting(engine, found, cut, once):
-    """Batches of rows that meet; they are given some at a time."""
     batches = list(cut_rows(found, LINKS, range(cut, len(found), cut)))
     return engine.group_by(engine.rows(pa.Table.from_batches(batches, LINKS)), "left", "right", once=once).batches()
 
@@ -33,7 +30,7 @@ def test_a_table_without_repeats_is_not_sorted_again_and_again(monkeypatch, tmp_
 @pytest.mark.parametrize("memory", [500, 1 << 30])
 @pytest.mark.parametrize("bound", [None, 200])
 def test_a_job_goes_on_after_the_mark_of_each_piece(tmp_path, memory, bound):
-    """Spread over the parts of a workspace or held: the pieces after a mark are those that came after it."""
+    """Spread over the parts of a workspace or held."""
     found = [(n, 199 - n) for n in range(200)]
     rows = SimpleNamespace(schema=LINKS, batches=lambda: cut_rows(found, LINKS, range(0, 200, 30)))
     space = Workspace(tmp_path / "work", {"a": "job"})

@@ -1,4 +1,4 @@
-"""Components that are too large for the memory: sifted block by block, with the same pairs and decisions."""
+"""Components that are too large for the memory are sifted block by block."""
 
 import random
 
@@ -13,7 +13,7 @@ from lookalike.engines.local.engine import LocalEngine
 
 @pytest.fixture(scope="module")
 def texts(tmp_path_factory):
-    """A page of boilerplate with much or little of their own, so that all are candidates and few are near-duplicates."""
+    """All are candidates, and few are near-duplicates."""
     rng = random.Random(4)
     common = [f"c{i}" for i in range(60)]
     out = []
@@ -36,7 +36,6 @@ SETTINGS = {"threshold": 0.75, "bands": 12, "rows": 2, "max_bucket": 400}
     ("keep", "threads", "block"), one_in(4, [("longest", 2, 4000), ("first", 1, None), ("last", 2, None), ("first", 1, 4000)])
 )
 def test_sifting_changes_no_decision(texts, monkeypatch, tmp_path, keep, threads, block):
-    """Everything by slices, and with small blocks."""
     whole = la.dedup(texts, keep=keep, **SETTINGS)
     assert 5 < whole.summary.near_duplicates < 40
     listed = la.pairs(texts, **SETTINGS)

@@ -1,5 +1,3 @@
-"""Rows of equal bytes meet by sorting, in whole groups and portions of about so many rows."""
-
 from unittest.mock import patch
 
 import numpy as np
@@ -27,7 +25,6 @@ def keyed(kind):
 
 
 def passes_of(rows, kind, memory):
-    """The orders that come in each pass of a sort by bytes."""
     table = stored([{"digest": digest} for digest in rows], keyed(kind))
     return [[order for _, order in rows_of(piece.make())] for piece in by_bytes(table, "digest", "order", memory, 1).pieces(0)]
 

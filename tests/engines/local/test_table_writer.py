@@ -1,5 +1,3 @@
-"""A table on its way into parts goes on, wherever it was stopped, with the rows that no part has."""
-
 from contextlib import suppress
 from unittest.mock import patch
 
@@ -19,11 +17,11 @@ def rows(begin, end):
 
 
 class StoppedError(Exception):
-    """The job is killed."""
+    pass
 
 
 class Made:
-    """Rows in pieces of some batches, which may be stopped after some batches; notes which pieces it began."""
+    """Rows in pieces of some batches, which may be stopped after some batches."""
 
     def __init__(self, pieces, stop=1 << 30):
         self.sizes, self.left, self.begun = pieces, stop, []
@@ -44,7 +42,6 @@ class Made:
             first += size
 
     def kept_in(self, engine):
-        """What an engine keeps of them."""
         return engine.materialize(LazyTable(SCHEMA, self.pieces, 1), "rows")
 
 

@@ -1,5 +1,3 @@
-"""Tables of the local engine: marks from which rows go on, and parts that are read once."""
-
 from functools import partial
 from unittest.mock import patch
 
@@ -24,7 +22,7 @@ def batch(values):
 
 
 def lazy(groups, threads, made=None):
-    """A table of one piece for each list, of one batch a number; which pieces are made is noted."""
+    """One piece for each list, of one batch a number."""
 
     def pieces(mark):
         for number, values in enumerate(groups[mark:], mark + 1):
@@ -41,7 +39,6 @@ def doubled(rows):
 
 
 def told(marked):
-    """Rows and marks in one list; marks as strings."""
     return [x for one in marked for x in ([f"mark {one}"] if isinstance(one, int) else one["x"].to_pylist())]
 
 
@@ -63,7 +60,7 @@ def test_rows_go_on_after_a_mark(found, mark, threads):
 
 
 def test_one_thread_makes_rows_as_they_are_wanted():
-    """Nothing is made ahead; several threads make some pieces ahead, not all."""
+    """Several threads make some pieces ahead, not all."""
     for threads, most in ((1, 1), (2, 49)):
         made = []
         rows = lazy([[number] for number in range(1000)], threads, made).batches_and_marks()

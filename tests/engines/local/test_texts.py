@@ -1,5 +1,3 @@
-"""Texts by row, held in memory or spilled by partition: those that are asked for, in the order given."""
-
 import numpy as np
 from cut_tables import cut_at, cuts
 from hypothesis import given
@@ -22,7 +20,6 @@ def made(rows):
 
 
 def chunks(rows, cuts):
-    """Yield (first row, texts) of some rows at a time; none, too."""
     first = 0
     for some in cut_at(rows, cuts):
         yield first, made(some)
@@ -38,7 +35,6 @@ def taken(held, *rows):
 
 
 def spilled(rows, cuts, partition, limit):
-    """A workspace with texts of some rows."""
     space = Workspace()
     Spilling(space, np.array(partition, "int32"), limit).take_all(chunks(rows, cuts), lambda: None)
     return space
@@ -59,7 +55,7 @@ def test_kept_texts_come_in_their_order_from_any_row_on(rows, cut, data):
 
 @given(texts, cuts, st.integers(0, 12), st.integers(0, 3), st.data())
 def test_spilled_texts(rows, cut, limit, n_held, data):
-    """Of rows in a partition, any rows in any order; a job that was stopped goes on after its last chunk."""
+    """A job that was stopped goes on after its last chunk."""
     n = len(rows)
     partition = np.array(data.draw(st.lists(st.integers(-1, 3), min_size=n, max_size=n)), "int32")
     space = Workspace()

@@ -1,5 +1,3 @@
-"""What tests of the engine of clusters have in common."""
-
 import pytest
 
 

@@ -24,7 +24,6 @@ TOLD = ("position", "id", "kept", "reason", "duplicate_of", "resemblance")
 
 @pytest.fixture(autouse=True)
 def small(monkeypatch):
-    """Tasks get few rows, and files several row groups."""
     monkeypatch.setattr(engine_module, "ROWS_OF_A_TASK", 15)
     monkeypatch.setattr(engine_module, "TEXTS_OF_A_TASK", 9)
     monkeypatch.setattr("lookalike.engines.spark.files.GROUP_BYTES", 2000)
@@ -40,13 +39,12 @@ def files(tmp_path):
 
 
 def decisions(table):
-    """What is decided, whatever file a document is in."""
     rows = table.sort_by("position").select(list(TOLD)).to_pylist()
     return [{name: str(value).rpartition("/")[2] for name, value in row.items()} for row in rows]
 
 
 def session():
-    """A session of few tasks: each costs some requests, which take longer than all else."""
+    """Each task costs some requests, which take longer than all else."""
     return ToySession(n_tasks=2, batch_rows=5, fails_first=True)
 
 

@@ -1,5 +1,3 @@
-"""Rows between our steps and Spark."""
-
 import pyarrow as pa
 
 from lookalike.engines.spark.columns import decoded

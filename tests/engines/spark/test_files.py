@@ -1,5 +1,3 @@
-"""Tables in files that tasks write and read."""
-
 import errno
 from pathlib import Path
 from unittest.mock import patch
@@ -19,7 +17,6 @@ ORDERS = whole("order")
 
 
 def written(folder, order):
-    """Write a row as one task; return what it tells."""
     made = list(write_rows(cut_rows([(order,)], ORDERS), folder, ORDERS))
     assert all(batch.schema == WRITTEN for batch in made)
     return [row for batch in made for row in batch.to_pylist()]

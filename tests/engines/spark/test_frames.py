@@ -1,5 +1,3 @@
-"""Data frames are deduplicated as the same rows are on one machine, sorted by what their order is."""
-
 import random
 from contextlib import closing
 
@@ -19,7 +17,6 @@ PAIR = ["left_id", "right_id", "resemblance"]
 
 
 def documents(n=45, seed=1):
-    """Families in any order, with copies, empty texts and columns of each kind."""
     rng = random.Random(seed)
     words = [f"w{i}" for i in range(30)]
     texts = ["", None, "!?", ""]
@@ -43,7 +40,7 @@ def placed(table, order_by, named):
 
 
 def decided(folder, data, against=None, parts=3, **given):
-    """What a job on data frames says: (decisions in the order of positions, pairs, summary)."""
+    """(decisions in the order of positions, pairs, summary)."""
     how = {name: given.pop(name) for name in ("batch_rows", "n_tasks", "fails_first", "is_old") if name in given}
     session = ToySession(**how)
     given = {"id": "id", "threshold": 0.6, "width": 1, "work": folder / "work"} | given
@@ -63,7 +60,6 @@ def pairs_of(table):
 
 
 def equal(found, wanted):
-    """Hold what was said on frames against what was said of tables."""
     assert found[0].equals(wanted.decisions.select(TOLD))
     assert pairs_of(found[1]) == pairs_of(wanted.pairs)
     for name in ("documents", "kept", "exact_duplicates", "near_duplicates", "empty", "candidate_pairs", "recall_vouched"):
@@ -86,7 +82,7 @@ CASES = {
 
 @pytest.mark.parametrize("case", CASES)
 def test_decisions_are_those_of_one_machine(case, tmp_path):
-    """Every second one with references, of which some have the ids of documents."""
+    """Some references have the ids of documents."""
     given = {"id": "id"} | CASES[case]
     data, against = documents(), documents(25, seed=2) if list(CASES).index(case) % 2 else None
     found = decided(tmp_path, data, against, **given)
@@ -131,7 +127,7 @@ def test_what_is_left_of_each_frame(tmp_path):
 
 
 def made(texts, ids, kind=None):
-    """A table of texts and ids, with a column whose name Spark has to be told in quotes."""
+    """The name of a column has to be told to Spark in quotes."""
     return pa.table({"text": texts, "id": pa.array(ids, kind), "a`b.c": list(range(len(ids)))})
 
 
@@ -145,7 +141,6 @@ def test_columns_of_any_name(tmp_path):
     [([1], ["r"], "string", ["r", "1"]), ([1], [1 << 40], "bigint", [1 << 40, 1]), (["1"], ["r"], "string", ["r", "1"])],
 )
 def test_references_may_have_ids_of_another_type(own, theirs, kind, told, tmp_path):
-    """Ids are given back as a type that holds both."""
     narrow = pa.int32() if own == [1] else None
     session = ToySession()
     frames = [session.frame(table) for table in (made(["a b"], own, narrow), made(["a b"], theirs))]
@@ -163,7 +158,6 @@ def test_documents_that_are_too_large_are_left_out_or_named(tmp_path):
 
 
 def fail(text):
-    """A tokenizer that some texts are too much for."""
     if "c" in text:
         raise ValueError("no c")
     return text.split()

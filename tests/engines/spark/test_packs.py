@@ -1,4 +1,4 @@
-"""Packs of rows: how evenly they are spread, and how they lie in memory; ``tests/engines/test_meeting.py`` holds what they bring together."""
+"""``tests/engines/test_meeting.py`` holds what packs bring together."""
 
 import numpy as np
 import pyarrow as pa
@@ -10,7 +10,6 @@ from lookalike.values.tables import LINKS
 
 
 def buckets_of(by, **more):
-    """How many rows go to each bucket that gets some."""
     columns = {"by": pa.array(by, "int64")} | more
     buckets, n = Packing(by="by", cut=100, schema=LINKS, parted="parts" if more else None).bucket_of(pa.record_batch(columns))
     assert n == 100

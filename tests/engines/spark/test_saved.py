@@ -1,5 +1,3 @@
-"""Jobs on clusters save sketches, on a disk or an object store, and are run against those of others, as one machine does."""
-
 import json
 import random
 from contextlib import closing
@@ -31,19 +29,17 @@ SESSION = {"n_tasks": 4, "batch_rows": 5, "fails_first": True}
 
 @pytest.fixture(autouse=True)
 def small(monkeypatch):
-    """Tasks get few rows, and units are short."""
     cut_small(monkeypatch)
 
 
 @pytest.fixture
 def place(request, tmp_path):
-    """Where inputs, work folders and sketches are: a folder of the disk, or of an object store."""
     return tmp_path if getattr(request, "param", "disk") == "disk" else request.getfixturevalue("bucket")
 
 
 @pytest.fixture
 def tables(place):
-    """Documents of three weeks; fewer at a store, where each task costs some requests, which take longer than all else."""
+    """Fewer at a store, where each task costs some requests, which take longer than all else."""
     return weeks(1, 25 if isinstance(place, Url) else 60)
 
 
@@ -57,7 +53,7 @@ def files(place, tables, tmp_path):
 
 
 def named(where):
-    """A place, or several, or data, as users give them."""
+    """As users give them."""
     return [named(one) for one in where] if isinstance(where, list) else str(where) if isinstance(where, Url) else where
 
 
@@ -67,7 +63,6 @@ def said(result, decisions):
 
 
 def on_spark(data, place, *, against=None, save=None, session=None, **given):
-    """What a job on a cluster says, of files or a table as a frame; sketches are saved."""
     session = session or ToySession(**SESSION | ({"n_tasks": 2} if isinstance(place, Url) else {}))
     data = session.frame(data, 3) if isinstance(data, pa.Table) else data
     with closing(la.dedup(data, against=named(against), engine=session, work=named(place / "work"), **HOW | given)) as result:
@@ -96,7 +91,6 @@ def kept_of(found, table):
 
 
 def assert_whole(folder):
-    """There is what the description names, and no more."""
     names = held(folder)
     rows = [file["name"] for file in json.loads(names[DESCRIPTION])["files"]]
     assert set(names) == {DESCRIPTION, SIDECAR, "secret", *rows}
@@ -126,7 +120,7 @@ def test_files(variant, files, place, tmp_path):
 
 @pytest.mark.parametrize("variant", one_in(3, ["first", "within", "crowds", "fingerprints", "keys"]))
 def test_frames(variant, place):
-    """Against saved frames, whose texts lie beside the sketches, as against the frames of what was kept."""
+    """As against the frames of what was kept; texts lie beside the sketches."""
     given, seen, tables = VARIANTS[variant], place / "history", weeks(4, 40)
     first = on_spark(tables[0], place, save=seen / "w0", **given)
     wanted = locally(by_id(tables[1]), against=by_id(kept_of(first, tables[0])), **given)

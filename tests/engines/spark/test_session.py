@@ -1,5 +1,3 @@
-"""What the engine on Spark asks of a session."""
-
 from contextlib import nullcontext
 from types import SimpleNamespace
 

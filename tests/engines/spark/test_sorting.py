@@ -1,5 +1,3 @@
-"""Rows that are more than a task may hold are sorted on its disk, as they would be in memory."""
-
 import os
 from pathlib import Path
 
@@ -28,7 +26,6 @@ def limited(patch, held=100, batch=300, runs=3):
 
 
 def sorted_rows(found, sorting):
-    """What a sorter makes of some batches."""
     with Sorter(sorting) as sorter:
         for batch in found:
             sorter.add(batch)
@@ -74,7 +71,7 @@ def test_little_is_held_of_what_lies_on_the_disk(monkeypatch):
 
 
 def bucket(n=4000):
-    """A bucket as its task gets it, and how it is put together."""
+    """As its task gets it."""
     settings = Packing(by="left", cut=1, schema=LINKS)
     rows = cut_rows([(5, right) for right in range(n)], LINKS, range(40, n, 40))
     packs = [one for batch in rows for one in pack_batches(iter([batch]), settings)]
@@ -82,7 +79,7 @@ def bucket(n=4000):
 
 
 def files_in(folder):
-    """Files in a folder, those without a name too, that this process has open."""
+    """Those without a name too, that this process has open."""
     opened = [os.readlink(path) for path in map(str, Path("/proc/self/fd").iterdir()) if os.path.lexists(path)]
     return [*os.listdir(folder), *(path for path in opened if path.startswith(f"{folder}/"))]
 
@@ -90,7 +87,6 @@ def files_in(folder):
 @pytest.mark.skipif(not Path("/proc/self/fd").is_dir(), reason="needs /proc, which tells the open files of a process")
 @pytest.mark.parametrize("end", ["read", "closed", "dropped", "failed", "full"])
 def test_files_are_gone_however_a_task_ends(end, tmp_path, monkeypatch):
-    """They are on a disk that Spark uses."""
     limited(monkeypatch, held=2000, batch=1000)
     monkeypatch.setenv("SPARK_LOCAL_DIRS", f"{tmp_path}/none,{tmp_path}")
     made = bucket()

@@ -1,5 +1,3 @@
-"""How the engine on Spark keeps tables: what is whole is known, also if drivers die at the worst moments."""
-
 from unittest.mock import patch
 
 import pyarrow as pa

@@ -1,5 +1,3 @@
-"""Tables of the engine on Spark: what is put off, what is chosen, how many tasks there are."""
-
 from functools import partial
 from pathlib import Path
 
@@ -110,7 +108,7 @@ def test_paths_are_no_patterns():
 
 @pytest.fixture
 def small(engine, monkeypatch):
-    """The same engine, whose driver works on small tables itself; and how many times tasks were asked for."""
+    """The driver works on small tables itself."""
     engine.few_bytes, asked = 1 << 20, []
     run_on = engine.run_on
     monkeypatch.setattr(engine, "run_on", lambda *given: asked.append(given) or run_on(*given))

@@ -1,5 +1,3 @@
-"""Errors of tasks reach the caller, by way of what Spark says of them."""
-
 import gc
 import re
 import sys

@@ -1,5 +1,3 @@
-"""Texts that tasks write, and read where they are needed."""
-
 import os
 import tempfile
 from pathlib import Path
@@ -25,19 +23,18 @@ TEXTS = pa.schema([("order", "int64"), ("text", "large_binary")])
 
 
 def asked(rows, cut=()):
-    """Rows that name unit and place, in batches; their orders are 0, 1, and so on."""
+    """``rows`` are pairs of unit and place."""
     return cut_rows([(order, *row) for order, row in enumerate(rows)], GIVEN, cut)
 
 
 def wanted(rows, texts, cut=()):
-    """What is read for such rows: pairs of order and text."""
     found = list(read_wanted(asked(rows, cut), texts, "text", WANTED))
     assert all(batch.schema == WANTED for batch in found)
     return [(row["order"], row["text"]) for batch in found for row in batch.to_pylist()]
 
 
 def written(folder, texts, each=3):
-    """Write texts, some at a time; return the unit of each text and its place."""
+    """Return the unit of each text and its place."""
     file, found = Spool(folder), []
     for begin in range(0, len(texts), each):
         unit, place = file.add(pa.array(texts[begin : begin + each], "large_binary"))
@@ -51,7 +48,6 @@ some_texts = st.lists(st.binary(max_size=6), max_size=30)
 
 @given(some_texts, some_texts, st.data(), cuts)
 def test_texts_are_found_again(one, other, data, cut):
-    """Any of them, as often as wanted, whatever the sizes of groups and batches."""
     with (
         patch("lookalike.engines.spark.texts.GROUP_BYTES", data.draw(st.integers(1, 20))),
         patch("lookalike.engines.spark.texts.BATCH_BYTES", data.draw(st.integers(1, 20))),
@@ -85,7 +81,6 @@ def test_texts_are_written_by_a_task_that_gives_their_places(tmp_path):
 
 @pytest.fixture
 def inputs(tmp_path, monkeypatch):
-    """Two files, of which one is read in pieces; and the positions of all documents with their texts."""
     pq.write_table(pa.table({"text": [f"text {i}" for i in range(10)]}), tmp_path / "a.parquet", row_group_size=3)
     (tmp_path / "b.jsonl").write_text('{"text": "one"}\n{"text": ""}\n{"text": "three"}\n')
     splits = open_sources([tmp_path / "a.parquet", tmp_path / "b.jsonl"])
@@ -102,7 +97,7 @@ def places_in(texts, positions, cut=()):
 
 
 def test_texts_are_read_from_the_pieces_of_inputs_and_those_that_changed_are_refused(inputs, tmp_path):
-    """What is compared must be what was sketched: where rows are gone, and where the disk says that something changed."""
+    """What is compared must be what was sketched."""
     texts, known = inputs
     assert len(texts.units) > 3
     for some in (sorted(known), sorted(known)[1::4], [7, 7, 1 << SOURCE_BITS]):

@@ -1,5 +1,3 @@
-"""Samples of files and streams of Arrow."""
-
 from functools import partial
 
 import pyarrow as pa
@@ -7,7 +5,6 @@ from formats.columnar_samples import hostile, made, twice
 
 
 def file(table, **options):
-    """A table as bytes."""
     stream = pa.BufferOutputStream()
     with pa.ipc.new_file(stream, table.schema, **options) as writer:
         writer.write_table(table)

@@ -1,5 +1,3 @@
-"""Samples of CSV."""
-
 import csv
 import io
 
@@ -9,7 +7,7 @@ LINES = b"id,text\n1,one two three\n2,four five six\n"
 
 
 def make(rows, mark=",", **how):
-    """Rows as bytes; null is nothing between two marks."""
+    """Null is nothing between two marks."""
     out = io.StringIO(newline="")
     writer = csv.DictWriter(out, list(rows[0]) if rows else ["id", "text"], delimiter=mark, lineterminator="\n", **how)
     writer.writeheader()

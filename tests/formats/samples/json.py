@@ -1,5 +1,3 @@
-"""Samples of JSON: arrays, and objects one after another."""
-
 import json
 
 from formats.samples.jsonl import LINES, A, B
@@ -9,12 +7,10 @@ DEEP = b"[" * 100_000 + b"]" * 100_000
 
 
 def make(rows):
-    """Rows as bytes."""
     return json.dumps(rows, ensure_ascii=False).encode()
 
 
 def pretty(one):
-    """An object, or array, over many lines."""
     return json.dumps(one, indent=2).encode() + b"\n"
 
 

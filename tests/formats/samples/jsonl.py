@@ -1,5 +1,3 @@
-"""Samples of JSON lines."""
-
 import json
 
 A, B = "one two three", "four five six"
@@ -7,12 +5,10 @@ LINES = b'{"id": "1", "text": "one two three"}\n{"id": "2", "text": "four five s
 
 
 def make(rows):
-    """Rows as bytes."""
     return b"".join(json.dumps(row, ensure_ascii=False).encode() + b"\n" for row in rows)
 
 
 def nested(depth, begin, end):
-    """A row with a deep value."""
     return f'{{"text":"a","x":{begin * depth}1{end * depth}}}'.encode()
 
 

@@ -1,5 +1,3 @@
-"""Samples of ORC."""
-
 from functools import partial
 
 import pyarrow as pa
@@ -8,7 +6,6 @@ from pyarrow import orc
 
 
 def file(table, **options):
-    """A table as bytes."""
     stream = pa.BufferOutputStream()
     with orc.ORCWriter(stream, **options) as writer:
         writer.write(table)

@@ -1,5 +1,3 @@
-"""Samples of parquet."""
-
 from functools import partial
 
 import pyarrow as pa
@@ -8,7 +6,6 @@ from formats.columnar_samples import TEXT, hostile, made, twice
 
 
 def file(table):
-    """A table as bytes."""
     stream = pa.BufferOutputStream()
     pq.write_table(table, stream)
     return stream.getvalue().to_pybytes()

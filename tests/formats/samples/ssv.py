@@ -1,12 +1,10 @@
-"""Samples of the format `semicolons`."""
-
 from formats.samples.jsonl import A, B
 
 LINES = b"id;text\n1;one two three\n2;four five six\n"
 
 
 def make(rows):
-    """Rows as bytes; null is nothing between two semicolons."""
+    """Null is nothing between two semicolons."""
     names = list(rows[0]) if rows else ["id", "text"]
     return "".join(";".join(values) + "\n" for values in [names, *([row[n] or "" for n in names] for row in rows)]).encode()
 

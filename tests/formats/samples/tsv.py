@@ -1,5 +1,3 @@
-"""Samples of fields between tabs."""
-
 from functools import partial
 
 from formats.samples import csv

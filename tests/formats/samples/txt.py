@@ -1,8 +1,4 @@
-"""Samples of text files: a row each."""
-
-
 def make(rows):
-    """One row as bytes; a file has no other columns."""
     (row,) = rows
     return (row["text"] or "").encode()
 
