@@ -62,9 +62,9 @@ def test_each_reader_gets_its_own_words(run):
         assert "--" not in str(raised.value)
 
 
-def crowd(size):
-    header = words("header", 10 * size)
-    return write_lines("x.jsonl", (f"{header} {words(f'w{n}-', size)}" for n in range(40)))
+def crowd(size, others=0):
+    header, rows = words("header", 10 * size), [words(f"w{n}-", size) for n in range(40 + others)]
+    return write_lines("x.jsonl", [f"{header} {row}" for row in rows[:40]] + rows[40:])
 
 
 def test_crowds_are_helped_by_options_that_there_are(run):
@@ -85,6 +85,9 @@ def test_recall_1_is_named_where_it_is_likely_to_take_less_time(run):
     ):  # fmt: skip
         code, out, _ = run(f"dedup {crowd(size)} --set max_bucket=5 -t 0.9 {more}")
         assert code == 0 and ("often take less time with --recall 1" in out) is advised
+    for others, advised in ((32, True), (33, False)):
+        out = run(f"dedup {crowd(8, others)} --set max_bucket=5 -t 0.9")[1]
+        assert "36 documents in crowded buckets" in out and ("with --recall 1" in out) is advised
 
 
 def test_commands_say_nothing_that_does_not_concern_them(run):

@@ -104,6 +104,8 @@ def test_rows_are_read_as_they_were_made(tmp_path, name, suffix):
         found = rows_in(split.batches(Columns(id="id", others=("id",))))
         assert [str(one) for *_, one, other in found if one == other] == [row["id"] for row in ROWS]
     assert texts_at(written(tmp_path / "upper", name, suffix.upper())) == values(ROWS)
+    os.utime(split.file(numbers[0]), ns=(0, 0))
+    assert one_split(path).identity() != split.identity(), "a file that changed is another"
 
 
 def test_another_process_reads_pickled_splits(tmp_path, toy):
