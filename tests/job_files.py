@@ -8,10 +8,12 @@ import shlex
 import shutil
 import sqlite3
 import zlib
-from contextlib import closing
+from contextlib import closing, nullcontext, suppress
+from glob import glob
 from itertools import takewhile
 from pathlib import Path
 
+import object_store
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -20,8 +22,9 @@ from document_files import archive, pdf_of, record, stream
 from engine_kinds import WORK, prepare
 from row_files import read, write
 
-KINDS = ("local", "spilled", "slices", "rounds")
-"""How a job is run: by one of them, which its name draws, on a push; by all of them at night."""
+KINDS = ("local", "spilled", "slices", "rounds", "store")
+"""How a job is run: by one of them, which its name draws, on a push; by all of them at night. ``disk`` leaves the store out."""
+AT_STORE = ("dedup", "pairs", "repeats", "decontaminate", "plan")
 ROWS = (".jsonl", ".jsonl.gz", ".jsonl.zst", ".parquet")
 
 
@@ -89,6 +92,9 @@ class Steps:
     def __init__(self, captured):
         self.captured = captured
 
+    def told(self, words):
+        return commands.run(self.captured, *shlex.split(words))
+
     def file(self, name, block):
         path = made(name)
         if path.suffix == ".parquet":
@@ -125,12 +131,15 @@ class Steps:
             for statement in block:
                 opened.execute(statement)
 
+    def disk(self, why, block):
+        assert why
+
     def needs(self, names, block):
         for name in names.split():
             pytest.importorskip(name, reason=f"needs the package {name}")
 
     def run(self, words, block, status=0):
-        code, out, err = commands.run(self.captured, *shlex.split(words))
+        code, out, err = self.told(words)
         said, texts = [line for line in block if line.startswith(("err: ", "out: "))], {"err": err, "out": out}
         assert code == status and all(line[5:] in texts[line[:3]] for line in said), texts
         wanted = [line for line in block if line not in said]
@@ -144,7 +153,7 @@ class Steps:
         for line in block:
             more, _, wanted = line.rpartition(" => ")
             status, *said = wanted.split(" ", 1)
-            code, out, err = commands.run(self.captured, *shlex.split(f"{words} {more}"))
+            code, out, err = self.told(f"{words} {more}")
             assert (str(code), out) == (status, "") and all(some in err for text in said for some in text.split(" ... ")), err
             assert commands.contents(Path()) == before
 
@@ -154,7 +163,7 @@ class Steps:
         gc.collect()  # as if a process had ended, and with it its locks
 
     def silent(self, words, block):
-        assert commands.run(self.captured, *shlex.split(words)) == (0, "", "")
+        assert self.told(words) == (0, "", "")
 
     def says(self, name, block):
         text = Path(name).read_text()
@@ -177,9 +186,48 @@ class Steps:
         shutil.rmtree(name) if os.path.isdir(name) else os.remove(name)
 
 
+class StepsAtStore(Steps):
+    """Inputs, and folders that are written, lie in a bucket while a command runs; what it says is of names in the folder again."""
+
+    def __init__(self, captured):
+        super().__init__(captured)
+        self.bucket = object_store.new_bucket()
+        self.root = f"{self.bucket}".rstrip("/") + "/"
+
+    def addressed(self, word, before):
+        is_input = glob(word) and (not before.startswith("-") or before == "--against")
+        is_folder = before in ("-o", "--save-sketches") and not {*".:-"} & {*word}
+        return f"{self.root}{word}" if is_input or is_folder else word
+
+    def told(self, words):
+        given = shlex.split(words)
+        here, there = (
+            {str(path): content for path, content in commands.contents(Path()).items()},
+            object_store.held(self.bucket),
+        )
+        for name in here.keys() | there.keys():
+            if name not in here:
+                (self.bucket / name).unlink()
+            elif here[name] != there.get(name):
+                (self.bucket / name).write_bytes(here[name])
+        code, *texts = commands.run(self.captured, *map(self.addressed, given, ["", *given]))
+        after = object_store.held(self.bucket)
+        for name in here.keys() - after.keys():
+            os.unlink(name)
+            with suppress(OSError):  # others are in the folder
+                os.removedirs(os.path.dirname(name))
+        for name, content in after.items():
+            if content != here.get(name):
+                made(name).write_bytes(content)
+        for path, content in commands.contents(Path()).items():
+            if self.root.encode() in content and path.suffix in (".jsonl", ".csv"):
+                path.write_bytes(content.replace(self.root.encode(), b""))
+        return code, *(text.replace(self.root, "") for text in texts)
+
+
 STEPS = (
     "file", "bytes", "sql", "zip", "pdf", "warc", "run", "ends", "refused", "holds", "says", "equals",
-    "silent", "same", "absent", "remove", "needs",
+    "silent", "same", "absent", "remove", "needs", "disk",
 )  # fmt: skip
 BLOCKS = STEPS[:12]
 
@@ -189,19 +237,31 @@ def job_of(kind, steps):
         prepare(kind, monkeypatch)
         (tmp_path / WORK).mkdir()
         monkeypatch.chdir(tmp_path / WORK)
-        doing = Steps(capfd)
-        for line, word, rest, block in steps:  # noqa: B007 -- a failure shows the line
-            getattr(doing, word)(rest, block)
+        with object_store.environment() if kind == "store" else nullcontext():
+            doing = (StepsAtStore if kind == "store" else Steps)(capfd)
+            for line, word, rest, block in steps:  # noqa: B007 -- a failure shows the line
+                getattr(doing, word)(rest, block)
 
     return job
+
+
+def is_for_stores(step):
+    _, word, rest, block = step
+    commands = {"run": [rest], "silent": [rest], "ends": [rest[2:]], "refused": [f"{rest} {line}" for line in block]}.get(
+        word, []
+    )
+    return word not in ("disk", "sql", "same") and all(
+        one.split()[0] in AT_STORE and "--history" not in one and "--overrides" not in one for one in commands
+    )
 
 
 class JobFile(pytest.File):
     def collect(self):
         for fact, _, steps in parse(self.path.read_text()):
-            for place, kind in enumerate(KINDS):
+            kinds = KINDS if all(map(is_for_stores, steps)) else KINDS[:-1]
+            for place, kind in enumerate(kinds):
                 made = pytest.Function.from_parent(self, name=f"{fact} [{kind}]", callobj=job_of(kind, steps))
-                if (zlib.crc32(fact.encode()) + place) % len(KINDS):
+                if (zlib.crc32(fact.encode()) + place) % len(kinds):
                     made.add_marker(pytest.mark.slow)
                 yield made
 

@@ -15,7 +15,7 @@ from formats.jobs import one_split, put, refused, refused_option, rows_in
 from json_lines import parse_lines
 
 import lookalike as la
-from lookalike.errors import ParameterError
+from lookalike.errors import OutputError
 from lookalike.files import streams
 from lookalike.formats import Columns, Limit
 from lookalike.formats.database import Database
@@ -137,7 +137,7 @@ def test_annotation_adds_columns(tmp_path, name, suffix):
         refused("'keep' already exists", la.dedup, target, annotate=True)
         refused("'keep' already exists", one_split(target).check_free, ["keep"])
     else:
-        refused("cannot be annotated", result.write, tmp_path / "out", annotate=True, error=ParameterError)
+        refused("nothing can be added", result.write, tmp_path / "out", annotate=True, error=OutputError)
 
 
 @every_format

@@ -138,7 +138,7 @@ def test_what_does_not_fit_is_refused():
     assert path.read_bytes() == before and len(FingerprintFile("wide", bits=128)) == 2
 
 
-def test_what_made_them_is_known_in_every_process():
+def test_what_made_them_is_known():
     """Two functions of one name are the same tokenizer, wherever they lie in memory."""
     for _ in range(2):
 

@@ -149,7 +149,6 @@ def test_sketches_of_a_stranger_read_texts_only_where_the_user_says(files, tmp_p
 
 
 def test_only_candidates_are_read_again_and_a_job_that_was_killed_goes_on(files, tmp_path, monkeypatch):
-    """With a work folder, saved documents too are passed over once they are kept."""
     seen, clean = two_weeks(files, tmp_path)
     opened, read, work = [], input_texts.TextReader._read, {"work": tmp_path / "job"}
     monkeypatch.setattr(input_texts.TextReader, "_read", lambda self, row: opened.append(row) or read(self, row))

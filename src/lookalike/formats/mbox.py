@@ -35,7 +35,7 @@ class Mbox(ParsedRecords):
     if a message, or nothing, follows there. What the mailbox begins with, and is no message, is always written.
     """
 
-    name, kind, title = "mbox", "eml", "mailboxes"
+    name, kind = "mbox", "eml"
     fields = ("id", "text", "date", "from", "subject")
     keep_unread = True
     row_bytes, text_share = 20_000, 0.2

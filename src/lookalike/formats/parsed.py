@@ -75,9 +75,6 @@ class ParsedRecords(Format):
     kind: str
     """What the parser is asked for."""
 
-    title: str
-    """What several are called."""
-
     def copied(self, selection: Selection, folder: UnfinishedFolder, name: str) -> int:
         """Write the selected records as they are into a file of a folder; return how many there are of all."""
         raise NotImplementedError
@@ -85,8 +82,6 @@ class ParsedRecords(Format):
     def write_kept_file(self, folder: UnfinishedFolder, selection: Selection, provenance: Record) -> None:
         """Write the selected records as they are."""
         split = selection.split
-        if selection.added is not None:
-            raise InputDataError(f"{self.title} cannot be annotated; name an output file such as annotated.jsonl", split.name)
         split.check_unchanged()
         (name,) = self.names_in_folder(split)
         selection.check_count(self.copied(selection, folder, name))

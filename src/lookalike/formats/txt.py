@@ -105,8 +105,6 @@ class TextFiles(Format):
         return map_ahead(lambda one: (one[0], _content_or_why(one[1], split, strict)), sized)
 
     def write_kept_file(self, folder: UnfinishedFolder, selection: Selection, provenance: Record) -> None:
-        if selection.added is not None:
-            raise ParameterError("text files cannot be annotated; name an output file such as annotated.jsonl")
         split, cuts = selection.split, selection.cuts
         split.check_unchanged()
         ranges_of = repeat(None) if cuts is None else cuts.of_rows(len(selection.mask))

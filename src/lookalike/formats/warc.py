@@ -57,7 +57,6 @@ class Warc(ParsedRecords):
     """
 
     compressible = False
-    title = "WARC records"
     fields = ("id", "text", *_COLUMNS, "content_type")
     extra, package = "warc", "resiliparse"
     row_bytes, text_share = 50_000, 0.2

@@ -156,16 +156,14 @@ def check_names(names: Sequence[str]) -> None:
             folder = os.path.dirname(folder)
 
 
-def check_shortening(output: str | Path, splits: Sequence[Split]) -> None:
-    """Check, before any work, that rows can be written to an output without a part of their text."""
+def check_editing(output: str | Path, splits: Sequence[Split], adding: bool = False) -> None:
+    """Check, before any work, that a part of each text can be left out of an output, or columns added to its rows."""
     if means_folder(output):
         for split in splits:
-            if not split.form.can_edit_text:
-                raise OutputError(
-                    f"parts of its text cannot be removed in the format {split.form.name}: write rows, to a file such as "
-                    f"{folder_like(output)}.jsonl",
-                    split.name,
-                )
+            if not split.form.can_edit_text or (adding and split.form.rows_are_files):
+                what = "nothing can be added to documents" if adding else "parts of its text cannot be removed"
+                file = f"{folder_like(str(output).rstrip('/'))}.jsonl"
+                raise OutputError(f"{what} in the format {split.form.name}: write rows, to a file such as {file}", split.name)
 
 
 def check_room(output: str | Path, splits: Sequence[Split], limit: Limit) -> None:
@@ -231,6 +229,7 @@ def _write_folder(
     """Write a file per input into a folder."""
     place = check_folder(output, force)
     check_apart(output, sources)
+    check_editing(output, [selection.split for selection in selections if selection.added is not None], adding=True)
     names = [name for selection in selections for name in selection.split.form.names_in_folder(selection.split)]
     check_names(names)
     give_back()

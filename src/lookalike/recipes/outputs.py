@@ -19,12 +19,11 @@ from ..formats.split import Split
 from ..formats.writers import (
     check_attributes,
     check_before,
+    check_editing,
     check_output,
     check_room,
     check_table,
-    folder_like,
     is_stdout,
-    means_folder,
 )
 from ..inputs.sketches import files_of_saved
 from ..results.result import Result
@@ -173,12 +172,8 @@ class Outputs:
             if path is not None and not is_stdout(path):
                 check_before(path, sources, references, but(path))
         for path, annotated in ((self.output, self.annotate), (self.removed, True)):
-            files = next((split for split in sources if split.form.rows_are_files), None)
-            if path is not None and annotated and files is not None and means_folder(path):
-                raise ParameterError(
-                    f"{path}: nothing can be added to {files.name}, which is a document itself: name an output file, "
-                    f"such as {folder_like(path.rstrip('/'))}.jsonl"
-                )
+            if path is not None and annotated:
+                check_editing(path, sources, adding=True)
         if self.attributes and self.output is not None:
             check_attributes(self.output, sources)
         if self.save is not None:

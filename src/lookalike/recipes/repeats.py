@@ -17,7 +17,7 @@ from ..errors import ParameterError, RowError
 from ..formats.cuts import check_one_column
 from ..formats.memory import own_id
 from ..formats.split import Split, unread_files
-from ..formats.writers import check_shortening
+from ..formats.writers import check_editing
 from ..inputs.read import ReadOptions, leaves_out
 from ..results.decontamination import Corpus
 from ..results.repeats import Repeats, RepeatsResult
@@ -205,7 +205,7 @@ def find_repeats(data: Any, settings: RepeatsSettings, outputs: Outputs) -> Repe
     check_unit(settings.unit, {"mask": outputs.mask})
     sources, _, cap = open_corpora(data, [], settings, outputs)
     if outputs.output is not None:
-        check_shortening(outputs.output, sources)
+        check_editing(outputs.output, sources)
     unread = unread_files(sources)
     id = settings.id or own_id(sources)
     reading = ReadOptions(

@@ -17,7 +17,7 @@ from ...files.folder import folder_of
 from ...files.names import show_path
 from ...files.workspace import Appearing
 from ...formats.split import Split
-from ...formats.writers import check_before, describe
+from ...formats.writers import check_before, check_editing, describe
 from ...results.groups import annotation_columns
 from ...results.result import Result
 from ...results.rows import ParquetRows, TableRows, pairs_schema, second_columns, spill_to_parquet
@@ -110,6 +110,8 @@ class SparkJob:
         folder, annotate = check_where(output, force), annotate or removed
         references, inputs = self.splits[: self.n_references], self.splits[self.n_references :]
         check_before(output, inputs, references)
+        if annotate or self.settings.counts:
+            check_editing(output, inputs, adding=True)
         names = [name for split in inputs for name in split.form.names_in_folder(split)]
         with folder.publish(names, replace=force) as new:
             with new.tasks() as attempts:
