@@ -2,7 +2,7 @@ import subprocess
 import sys
 import zipfile
 
-from lookalike.packages import added
+from lookalike.packages import added, extras
 
 
 def metadata(points="[lookalike.toys]\na = one:a\n"):
@@ -65,3 +65,16 @@ def test_metadata_is_only_loaded_where_a_package_names_the_group():
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.split() == ["False", "True"]
+
+
+def test_an_extra_is_installed_if_all_its_packages_are(tmp_path, monkeypatch):
+    needs = [
+        *(f"{name}; extra == '{extra}'" for extra, name in ((1, "here"), (2, "here"), (2, "gone"))),
+        "x[1,2]; extra == 'all'",
+    ]
+    for name, lines in (("lookalike", needs), ("here", [])):
+        (tmp_path / f"{name}-1.dist-info").mkdir()
+        said = ["Metadata-Version: 2.1", f"Name: {name}", "Version: 1", *(f"Requires-Dist: {line}" for line in lines)]
+        (tmp_path / f"{name}-1.dist-info/METADATA").write_text("\n".join(said))
+    monkeypatch.setattr(sys, "path", [str(tmp_path)])
+    assert extras() == {"1": True, "2": False}

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from lookalike.report.facts import BINS, OUTCOMES, gather, score_bins, share_between
+from lookalike.report.samples import near_misses
 from lookalike.results.members import Numbers
 
 KEPT = [f"b{i}" for i in range(0, 20, 3)] + [f"a{i}" for i in range(6, 20, 2)]
@@ -73,3 +74,10 @@ def test_the_rows_that_are_chosen(run):
         least, *drawn = group.shown.tolist()
         assert group.scores.sum() == len(its) and rows[least]["resemblance"] == its[0]
         assert set(drawn) < set(group.members.near.tolist()) and drawn == sorted(drawn)
+
+
+def test_the_nearest_misses_are_shown_whatever_the_order_in_which_they_come():
+    parts = [([3, 1], [4, 2], [0.6, 0.75]), ([5], [6], [0.7])]
+    found = near_misses(lambda lowest: [tuple(map(np.array, part)) for part in parts], 0.8, 0.5, 2, lambda score: 0.5)
+    assert (found.left.tolist(), found.right.tolist(), found.score.tolist()) == ([1, 5], [2, 6], [0.75, 0.7])
+    assert found.total == 3 and found.expected == pytest.approx(6)
