@@ -37,7 +37,6 @@ def planted(rng, n_families=120, members=4, lengths=(5, 5000)):
 
 
 def word_sets(texts, width=5):
-    """Shingle sets of texts of ASCII words."""
     out = []
     for text in texts:
         words = text.lower().split()

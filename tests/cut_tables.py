@@ -17,7 +17,6 @@ def columns_of(rows, schema):
 
 
 def cut_at(rows, cuts):
-    """Equal cuts make empty pieces."""
     bounds = [0, *sorted(min(cut, len(rows)) for cut in cuts), len(rows)]
     return [rows[begin:end] for begin, end in pairwise(bounds)]
 

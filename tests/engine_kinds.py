@@ -82,7 +82,6 @@ def large_components(kind, monkeypatch):
 
 
 def prepare(kind, monkeypatch):
-    """Return what ``dedup`` is to be given."""
     if kind in ("rounds", "toy"):
         monkeypatch.setattr(decide, "FEW", -1)  # the others verify few pairs at once
         monkeypatch.setattr(decide.Decider, "_slices", None)

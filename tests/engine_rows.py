@@ -36,7 +36,6 @@ def running(kind):
 
 
 def sketched(engine, found, by=("position",), references=0):
-    """Return (table, its rows in Python)."""
     rows = [{"position": (row >= references) << SOURCE_BITS | row} | document for row, document in enumerate(found)]
     stored = engine.materialize(engine.rows(pa.Table.from_pylist(rows, SKETCHES)), "sketches")
     table = engine.rank(stored, by, 1 << SOURCE_BITS)

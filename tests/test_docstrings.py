@@ -26,7 +26,6 @@ def raised(function):
 
 
 def public():
-    """Yield (name, function, class or None)."""
     parts = (la, la.integrations, la.search, la.sketches)
     for name, thing in ((name, getattr(part, name)) for part in parts for name in part.__all__):
         if inspect.isfunction(thing):

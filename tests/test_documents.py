@@ -54,7 +54,6 @@ ELSEWHERE = ("make ", "pip install ", "python tools/", "python benchmarks/", "cu
 
 @pytest.fixture(scope="session")
 def stage(tmp_path_factory):
-    """A folder with every file that the documents' commands name."""
     folder, rng = tmp_path_factory.mktemp("stage"), random.Random(1)
     notes = [" ".join(rng.choices([f"w{i}" for i in range(500)], k=60)) for _ in range(8)]
     rows = [

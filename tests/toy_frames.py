@@ -41,8 +41,6 @@ def decisions_of(result):
 
 
 class ToyFrame:
-    """Rows in parts, tables, made when they are asked for."""
-
     def __init__(self, session, schema, make):
         self.session, self.schema, self.make = session, schema, make
 

@@ -1,5 +1,3 @@
-"""The rest is in tests/jobs/decontaminate.job."""
-
 import pyarrow.parquet as pq
 from json_lines import write_lines
 from samples import words

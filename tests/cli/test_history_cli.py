@@ -1,5 +1,3 @@
-"""What weeks print is in tests/jobs/history-command.job."""
-
 import gc
 import os
 

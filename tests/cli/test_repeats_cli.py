@@ -1,5 +1,3 @@
-"""The rest is in tests/jobs/repeats-command.job."""
-
 from pathlib import Path
 
 

@@ -106,7 +106,6 @@ DAMAGE = [b"\x80", b"\xc0\x80", b"\xc1\xbf", b"\xc3", b"\xe0\x9f\xbf", b"\xe4\xb
 
 
 def test_invalid_bytes_are_found_beside_characters_of_every_size():
-    """In the middle of a buffer, too."""
     for around, before, damage in product(["a", "\u044f", "\u4e2d", "\U0001f600"], range(70), DAMAGE):
         text, more = around.encode() * before + damage, around.encode() * 70
         with pytest.raises(UnicodeDecodeError) as error:

@@ -40,7 +40,6 @@ def test_few_items_are_drawn_ahead():
 
 
 def test_an_error_waits_for_its_turn():
-    """One of the caller's own thread, too."""
     begun = threading.Event()
 
     def work(i):

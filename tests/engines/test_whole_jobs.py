@@ -165,7 +165,6 @@ def test_pairs_of_crowds_are_all_listed(more, kind, monkeypatch):
 
 @pytest.mark.parametrize(("verify", "kind"), one_in(2, ["exact", "none"], LOCAL))
 def test_copies_of_references_of_which_nothing_counts_are_pairs(kind, verify, monkeypatch):
-    """As copies of each other are."""
     texts = ["a b", "c d", "a b", "e f g", "a b", "c d", "c d", "...", "..."]
     table = pa.table({"text": texts, "id": range(9), "g": list("xxxxyxyxx")})
     how = {"threshold": 0.8, "width": 1, "id": "id", "ignore": ["a b c d"], "verify": verify}

@@ -101,7 +101,6 @@ def header(name, kind):
 
 
 def encrypted():
-    """The last member is marked so."""
     packed = bytearray(archive(Path("packed.zip"), {"a.txt": A, "b.txt": B}).read_bytes())
     packed[packed.rindex(b"PK\1\2") + 8] |= 1
     return packed

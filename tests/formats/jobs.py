@@ -29,7 +29,6 @@ def kept_texts(data, **given):
 
 
 def rewritten(result, path):
-    """What is written of a file, decompressed."""
     result.write(path.parent / "out", force=True)
     return b"".join(read_blocks(path.parent / "out" / path.name))
 

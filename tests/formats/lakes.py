@@ -38,7 +38,6 @@ class DeltaTables(Tables):
         self._package = pytest.importorskip("deltalake", reason="needs the package deltalake")
 
     def append(self, folder, table, **options):
-        """Add rows; the first make the table."""
         self._package.write_deltalake(folder, table, mode="append", schema_mode="merge", **options)
 
     def opened(self, folder):

@@ -1,5 +1,3 @@
-"""Facts about rows of databases are in jobs."""
-
 import os
 import pickle
 import sqlite3

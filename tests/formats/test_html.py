@@ -1,5 +1,3 @@
-"""Facts about sites are in jobs."""
-
 import pytest
 from formats.jobs import put, reasons
 

@@ -1,5 +1,3 @@
-"""Facts about lines are in jobs."""
-
 import json
 
 import msgspec

@@ -1,5 +1,3 @@
-"""Facts about columns of mailboxes are in jobs."""
-
 import random
 from itertools import product
 

@@ -1,5 +1,3 @@
-"""tests/jobs/keys.job has what keys do."""
-
 import pytest
 
 import lookalike as la

@@ -1,5 +1,3 @@
-"""tests/jobs/overrides.job has what overrides change."""
-
 import os
 
 import pytest

@@ -22,7 +22,6 @@ from lookalike.files.urls import as_url
 
 @pytest.fixture(scope="module")
 def corpus(tmp_path_factory):
-    """Every fourth document is nearly that before it."""
     (local := tmp_path_factory.mktemp("places") / "in").mkdir()
     words = [f"{i * 7919 % 9973:x}" for i in range(9000)]
     first = [(i - i % 4 // 3) * 300 % 8000 for i in range(400)]

@@ -188,7 +188,6 @@ def test_reading_reports_bytes_on_the_disk(tmp_path):
 
 
 def test_later_stages_have_totals_of_their_own(tmp_path, small_parts):
-    """And other jobs report alike."""
     n_bytes, heard, data = stored(tmp_path / "in", "jsonl"), Heard(), tmp_path / "in"
     result = la.dedup(data, threshold=0.6, progress=heard, work=tmp_path / "work", threads=2)
     assert result.summary.near_duplicates

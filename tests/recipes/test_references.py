@@ -1,5 +1,3 @@
-"""tests/jobs/references.job has what is said of references."""
-
 import pyarrow as pa
 from hypothesis import example, given
 from hypothesis import strategies as st

@@ -35,7 +35,6 @@ def however_few(monkeypatch):
 
 
 def decided(engine, scores, boundary, seen):
-    """Matches of removed documents with kept ones."""
     names = list(scores)
     random.Random(1).shuffle(names)
     table = pa.table([[a for a, _ in names], [b for _, b in names]], PAIRS)

@@ -20,7 +20,6 @@ def files(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def history(files, tmp_path_factory):
-    """(folder of sketches, folders of documents)."""
     folder = tmp_path_factory.mktemp("history")
     against, clean = None, []
     for i, some in enumerate(files[:2]):

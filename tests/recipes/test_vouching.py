@@ -34,7 +34,6 @@ def watched(monkeypatch):
 
 
 def mean(decider, standing, settings, kept):
-    """The same in plain Python."""
     method, found = settings.finder, decider.found
     bands, rows = method.n_keys, method.n_codes // method.n_keys
     codes = {row["order"]: np.frombuffer(row["code"], "<u2").tolist() for row in rows_of(found.crowded)}

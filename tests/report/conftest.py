@@ -40,8 +40,6 @@ def run(corpus):
 
 @pytest.fixture
 def page_of(tmp_path):
-    """The text of a page, and what its script reads."""
-
     def made(result, **how):
         path = tmp_path / "page.html"
         result.report(path, force=True, **how)

@@ -117,7 +117,6 @@ def test_a_loaded_result_has_the_texts_of_files_that_are_as_they_were(tmp_path, 
 
 @pytest.mark.parametrize("kind", [kind for kind in KINDS if kind != "local"])
 def test_every_engine_gives_the_same_page(run, page_of, kind, monkeypatch):
-    """Near misses and all."""
     settings, told = {"threshold": 0.93, "recall": 0.9999}, []
     for how in ({}, prepare(kind, monkeypatch)):
         page, _ = page_of(run(**settings, **how))

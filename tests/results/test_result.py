@@ -17,7 +17,6 @@ from lookalike.results import result as result_module
 
 @pytest.mark.parametrize("first", [0, 2])
 def test_the_tables_are_those_of_the_decisions(first):
-    """``tests/jobs/saved-results.job`` holds decisions."""
     texts = {"r": A, "s": B, "a": A2, "b": A2, "c": B, "d": "else"}
     ids = [*texts]
     old, new = ({id: texts[id] for id in some} for some in (ids[:first], ids[first:]))

@@ -62,7 +62,6 @@ def test_a_tokenizer_is_named_and_not_kept(tmp_path):
 
 
 def test_a_saved_result_says_what_made_it(saved):
-    """Beside tables, which ``tests/jobs/saved-results.job`` holds."""
     result, folder = saved
     tables = ["decisions.parquet", "inputs.parquet", "pairs.parquet"]
     assert sorted(os.listdir(folder)) == ["_lookalike.json", *tables, "result.json"]
@@ -120,7 +119,6 @@ def column(name, value):
 
 
 def not_utf8(table):
-    """Reasons that are texts, as Arrow calls them, that are none."""
     n = len(table)
     ends = pa.py_buffer(np.arange(n + 1, dtype=np.int32))
     made = pa.Array.from_buffers(pa.string(), n, [None, ends, pa.py_buffer(b"\xff" * n)])

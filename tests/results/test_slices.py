@@ -56,7 +56,6 @@ def test_many_values_are_not_all_said(monkeypatch):
 
 
 def test_every_value_of_a_column_is_guarded(monkeypatch):
-    """Those that are not listed, too."""
     monkeypatch.setattr(summary, "LISTED", 3)
     rows = [{"text": f"text {i % 18}", "site": f"s{i // 3}"} for i in range(20)]
     assert_raises(

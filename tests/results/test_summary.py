@@ -11,7 +11,6 @@ HALVES = SimpleNamespace(recall=lambda threshold: threshold / 2, describe=lambda
 
 
 def summary(**changed):
-    """A summary in which each field has a value of its own."""
     known = {
         "documents": 90, "reference": 4, "empty": 3, "exact_duplicates": 11, "near_duplicates": 12, "empty_dropped": 0, "kept": 67,
         "text_bytes": 5_000_000, "candidate_pairs": 130, "verified_pairs": 31, "crowded": 44, "recall_planned": 0.99,

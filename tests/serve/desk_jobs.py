@@ -16,7 +16,6 @@ HOSTILE = [
 
 
 def hostile_rows(ends=("", " x")):
-    """Hostile documents, and near-duplicates of them."""
     texts = [text + end for text in HOSTILE for end in ends]
     return [{"id": f"</script><script>window.hit = 4</script>\u202e\n<b>{i}", "text": text} for i, text in enumerate(texts)]
 

@@ -114,7 +114,6 @@ def test_what_fails_says_why(client, saved, monkeypatch):
 
 @pytest.mark.parametrize("keeps", [True, False], ids=["with texts", "without texts"])
 def test_a_text_is_looked_up_and_shown_beside_a_neighbour(tmp_path, monkeypatch, keeps):
-    """Of ids that are numbers."""
     whole = "one two three four five six seven eight nine ten"
     with client_of_index(tmp_path, {2**60: whole, -7: HOSTILE[0]}, Limits(text=10_000), keeps) as client:
         about = client.get("/v1/about").json()

@@ -20,7 +20,6 @@ SECRET = "privateword"
 
 
 def test_what_cannot_be_served(tmp_path, capsys):
-    """The rest is in tests/jobs/refusals.job."""
     open_keys = tmp_path / "keys.toml"
     open_keys.write_text(f'write = ["{KEY}"]\n')
     open_keys.chmod(0o644)

@@ -105,7 +105,6 @@ class Run:
         self.process.stdin.flush()
 
     def kill(self, with_java=True):
-        """Its JVM would otherwise end when it notes this."""
         kill_all(descendants(self.process.pid) if with_java else [self.process.pid])
         self.process.wait()
         self.process.stdin.close()

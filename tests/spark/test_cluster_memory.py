@@ -61,7 +61,6 @@ def write_much(folder, n_bytes, seed=1):
 
 @pytest.fixture
 def folder(tmp_path):
-    """Much is written there."""
     yield tmp_path
     shutil.rmtree(tmp_path)
 

@@ -27,7 +27,6 @@ def damaged(folder):
 
 
 def binary(folder):
-    """A step finds it, not the reader."""
     pq.write_table(pa.table({"text": pa.array([b"fine", b"ab\xffcd"], pa.binary())}), folder / "b.parquet")
 
 

@@ -26,7 +26,6 @@ def both(folder, data, on_cluster=None, **given):
 
 @pytest.mark.parametrize("keep", ["first", "longest"])
 def test_hardly_any_documents(keep, cluster, tmp_path):
-    """And nothing but references."""
     for n, few in enumerate([[], ["", "", "!"], ["a b"], ["a b", "a b"], ["", "a b c", "a b d"], None]):
         more = {"against": ["a b", "b c"]} if few is None else {}
         with both(tmp_path / str(n), few or [], keep=keep, threshold=0.5, width=1, **more) as (wanted, found):

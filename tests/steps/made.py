@@ -19,7 +19,6 @@ def grouped(groups):
 
 
 def binary_column(rows, width, kind="fixed"):
-    """As engines have them."""
     plain = pa.array(rows, {"small": pa.binary(), "large": pa.large_binary()}.get(kind.split()[-1], pa.binary(width)))
     return plain.dictionary_encode() if kind.startswith("numbered") else plain
 

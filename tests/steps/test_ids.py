@@ -1,5 +1,3 @@
-"""``tests/recipes/test_ids.py`` holds ids that repeat."""
-
 from cut_tables import cut_rows, cuts, run, whole
 from hypothesis import example, given
 from hypothesis import strategies as st

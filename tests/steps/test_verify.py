@@ -1,5 +1,3 @@
-"""Short hashes of texts, by which large components are sifted."""
-
 import random
 
 import numpy as np

@@ -1,5 +1,3 @@
-"""``tests/recipes/test_twin.py`` holds other scores."""
-
 from unittest.mock import patch
 
 from cut_tables import batches, cuts, run
@@ -16,8 +14,6 @@ KEYS = (bytes(16), bytes(range(16)), b"\xff" * 16)
 
 
 class Sets:
-    """Resemblance of shingle sets."""
-
     n_estimates = 2
 
     def comparable(self, pieces):
@@ -63,7 +59,6 @@ def of_pivots(documents):
     st.sampled_from(KEYS), st.booleans(),
 )  # fmt: skip
 def test_what_is_found_is_that_of_the_twin(weight, documents, threshold, boundary, cut, key, every):
-    """By walks, and by pivots and their partners."""
     words = {d[1]: set(d[2]) for d in documents}
 
     def score(a, b):

@@ -1,5 +1,3 @@
-"""To a program and to a type checker."""
-
 import ast
 from pathlib import Path
 

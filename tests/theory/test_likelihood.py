@@ -17,7 +17,6 @@ DENSITIES = [(0.0, 0.0), (0.35, 0.25), (0.5, 0.5)]
 
 
 def chance(bits, left, right):
-    """C1 and C2 of Theorem 1."""
     a = [2.0**-bits if r == 0 else r * (1 - r) ** (2**bits - 1) / (1 - (1 - r) ** 2**bits) for r in (left, right)]
     share = 0.5 if left + right == 0 else left / (left + right)
     return a[0] * (1 - share) + a[1] * share, a[0] * share + a[1] * (1 - share)

@@ -17,7 +17,6 @@ SOUND = {
 
 
 def tree(folder, **changes):
-    """``changes`` are texts by the stems of files."""
     for name, text in SOUND.items():
         changed = changes.get(Path(name).stem, text)
         (folder / name).parent.mkdir(parents=True, exist_ok=True)

@@ -55,7 +55,6 @@ def test_kept_texts_come_in_their_order_from_any_row_on(rows, cut, data):
 
 @given(texts, cuts, st.integers(0, 12), st.integers(0, 3), st.data())
 def test_spilled_texts(rows, cut, limit, n_held, data):
-    """A job that was stopped goes on after its last chunk."""
     n = len(rows)
     partition = np.array(data.draw(st.lists(st.integers(-1, 3), min_size=n, max_size=n)), "int32")
     space = Workspace()

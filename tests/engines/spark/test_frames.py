@@ -35,7 +35,6 @@ def documents(n=45, seed=1):
 
 
 def placed(table, order_by, named):
-    """The rows in the order that frames have."""
     return table.sort_by([(name, "ascending") for name in (order_by, named) if name])
 
 

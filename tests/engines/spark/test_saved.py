@@ -53,7 +53,6 @@ def files(place, tables, tmp_path):
 
 
 def named(where):
-    """As users give them."""
     return [named(one) for one in where] if isinstance(where, list) else str(where) if isinstance(where, Url) else where
 
 
@@ -81,7 +80,6 @@ def locally(data, *, against=None, save=None, write=None, **given):
 
 
 def by_id(table):
-    """The rows in the order that frames have."""
     return table.sort_by("id")
 
 

@@ -71,7 +71,6 @@ def test_little_is_held_of_what_lies_on_the_disk(monkeypatch):
 
 
 def bucket(n=4000):
-    """As its task gets it."""
     settings = Packing(by="left", cut=1, schema=LINKS)
     rows = cut_rows([(5, right) for right in range(n)], LINKS, range(40, n, 40))
     packs = [one for batch in rows for one in pack_batches(iter([batch]), settings)]

@@ -12,8 +12,6 @@ from lookalike.errors import InputDataError, LookalikeError, OutputError, Parame
 
 
 class FromSparkError(Exception):
-    """What Spark raises: the traceback of the task."""
-
     __module__ = "pyspark.errors.exceptions.captured"
 
 

@@ -7,7 +7,6 @@ LINES = b"id,text\n1,one two three\n2,four five six\n"
 
 
 def make(rows, mark=",", **how):
-    """Null is nothing between two marks."""
     out = io.StringIO(newline="")
     writer = csv.DictWriter(out, list(rows[0]) if rows else ["id", "text"], delimiter=mark, lineterminator="\n", **how)
     writer.writeheader()

@@ -4,7 +4,6 @@ LINES = b"id;text\n1;one two three\n2;four five six\n"
 
 
 def make(rows):
-    """Null is nothing between two semicolons."""
     names = list(rows[0]) if rows else ["id", "text"]
     return "".join(";".join(values) + "\n" for values in [names, *([row[n] or "" for n in names] for row in rows)]).encode()
 
