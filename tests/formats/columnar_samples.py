@@ -1,5 +1,3 @@
-"""What samples of columnar formats share, given how a table becomes bytes."""
-
 import subprocess
 import sys
 

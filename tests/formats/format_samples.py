@@ -19,7 +19,6 @@ TESTED = {
 
 
 def install_toy(folder: Path) -> None:
-    """With what a package manager writes of its package."""
     shutil.copytree(HERE / "semicolons", folder, dirs_exist_ok=True)
 
 

@@ -27,7 +27,6 @@ ROWS = pa.table({"id": [1, 2, 3, 4], "text": TEXTS, "lang": ["de", "en", "de", N
 
 class Tables:
     def delete(self, folder, ids):
-        """Their files are written again without them."""
         self.opened(folder).delete(f"id in ({', '.join(map(str, ids))})")
 
 
@@ -78,7 +77,6 @@ class IcebergTables(Tables):
 
 
 def vector(rows, cardinality=None):
-    """A deletion vector of Delta, inside the log."""
     from pyroaring import BitMap
 
     high = {}

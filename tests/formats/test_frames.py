@@ -20,8 +20,6 @@ KINDS = pl.Struct({"kind": pl.Categorical})
 
 
 class Dataset:
-    """As much of a data set of Hugging Face as is used."""
-
     __module__ = "datasets.arrow_dataset"
 
     def __init__(self, table, indices=None):

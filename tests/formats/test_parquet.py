@@ -173,7 +173,6 @@ def test_schema_and_fields_keep_their_metadata(tmp_path):
 
 
 def number(value):
-    """A number as the header of a page has it."""
     value, out = 2 * value, b""
     while value > 127:
         value, out = value >> 7, out + bytes([value & 127 | 128])

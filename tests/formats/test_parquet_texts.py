@@ -26,7 +26,6 @@ SMALL_PAGES = {"data_page_size": 1}
 
 @pytest.fixture
 def small(monkeypatch):
-    """Let no chunk be too small."""
     monkeypatch.setattr(parquet_texts, "LEAST", 1)
 
 
@@ -147,7 +146,6 @@ def test_numbers_in_a_dictionary_have_32_bits_at_most():
 
 @pytest.mark.parametrize(("memory", "threads"), one_in(3, [None, "400MB"], [1, 2, 3]))
 def test_jobs_decide_the_same(tmp_path, threads, memory):
-    """Also where a page may not be too large."""
     rng, path = np.random.default_rng(2), tmp_path / "in.parquet"
     texts = [" ".join(f"w{word}" for word in rng.integers(0, 3000, 300)) for _ in range(9000)]
     texts[::7] = [f"{text} more" for text in texts[1::7]]

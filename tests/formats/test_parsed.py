@@ -15,7 +15,6 @@ OTHER = "quite another text that has nothing in common with the first of them at
 
 @pytest.fixture
 def folder(tmp_path):
-    """A folder in which all files but two say the same."""
     found = tmp_path / "in"
     (found / "deeper").mkdir(parents=True)
     files = {"a.pdf": pdf(TEXT), "b.docx": docx(TEXT), "c.odt": odt(TEXT), "d.txt": TEXT.encode(), "e.eml": eml(TEXT, subject=""),

@@ -42,7 +42,6 @@ every_suffix = pytest.mark.parametrize(("name", "suffix"), suffixes())
 
 
 def written(folder, name, suffix, rows=ROWS):
-    """Return what to read: a file, or a folder of files that are rows."""
     folder.mkdir()
     make = sample(name).make
     if not format_named(name).rows_are_files:

@@ -14,7 +14,6 @@ from lookalike.formats.sources import open_sources
 
 
 def loaded(value):
-    """A number; those of a file are its digits."""
     return value if isinstance(value, int) else json.loads(bytes(value))
 
 

@@ -15,8 +15,6 @@ TABLE = pa.table({"text": TEXTS, "n": [10, 11, 12]})
 
 
 class Own(pa.ExtensionType):
-    """A type that is no key of a dict."""
-
     def __init__(self):
         super().__init__(pa.int64(), "own")
 

@@ -39,7 +39,6 @@ FIRST, LAST = response("http://a/1", page(STORY)), response("http://a/9", page(O
 
 
 def around(*middle, suffix=""):
-    """Each is compressed by itself."""
     return [packed(one, suffix) for one in (FIRST, *middle, LAST)]
 
 

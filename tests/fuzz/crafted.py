@@ -127,7 +127,6 @@ class Crafted(Folders):
         left_by_a_dead(lambda: la.dedup(folder / "in", threads=1, work=folder / "work"))
 
     def change(self, r, kind, target):
-        """Checksums fit."""
         path = target / {"made index": "manifest", "work": "job.json"}.get(kind, "result.json")
         path = path if path.exists() else target / "sketches.json"
         data = path.read_bytes()

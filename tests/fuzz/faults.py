@@ -43,8 +43,6 @@ class Reading(cases.Output):
 
 
 class Asking(cases.Lasting):
-    """The answers are right, or there are none."""
-
     def act(self, root, progress, say):
         state = self._state(self.segments)
         with la.Index.open(root / "index", "read") as index:
@@ -83,7 +81,6 @@ def made(folder):
 
 
 def attempt(case, root, n, error, sticky, say):
-    """Return how many calls there were."""
     heard, refused = bytearray(), False
     arena.LIBRARY.fault_arm(str(root).encode(), n, error, sticky)
     try:

@@ -90,7 +90,6 @@ class Twin:
         self.how |= {"ignore": [text.encode() for text in settings.get("ignore", ())]}
 
     def decide(self, **other):
-        """References come first."""
         how = {name: self.settings[name] for name in ("keep", "empty")} | {"columns": {"n": self.values}}
         how |= {"key": [(value,) for value in self.values]} if "key" in self.settings else {}
         how |= {"sample": 1 << 40, "least": 1} if "measure" in self.settings else {"recall": 1}
@@ -118,7 +117,6 @@ def check_result(case, result, twin, decided):
 
 
 def check_files(case, result, rows):
-    """Kept rows are written as they came."""
     keep, out = result.keep.tolist(), case.folder / "out"
     kept = [row for row, stays in zip(rows, keep, strict=True) if stays]
     out.mkdir()
@@ -154,7 +152,6 @@ def records_of(path, strict=False):
 
 
 def values_in(path):
-    """By readers that are not ours."""
     if path.name.endswith(".parquet"):
         return pq.ParquetFile(path).read().to_pylist()
     if path.name.endswith(".csv"):

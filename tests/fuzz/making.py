@@ -39,7 +39,6 @@ def text(r):
 
 
 def rows(r, n, first=0):
-    """A text often resembles an earlier one."""
     out, mixed = [], r.random() < 0.3
     for i in range(first, first + n):
         words = r.choice(out)["text"] if out and r.random() < 0.5 else text(r)
@@ -123,7 +122,6 @@ TEXT_TYPES = (
 
 
 def write_parquet(r, records, path):
-    """The text in any type that holds text."""
     ids, texts, numbers = ([record[name] for record in records] for name in ("id", "text", "n"))
     texts, kind, columns = pa.array(texts, pa.string()), r.choice(TEXT_TYPES), {"id": pa.array(ids, pa.string())}
     if r.random() < 0.3:  # before the text: the leaves of a nested column shift those after it
@@ -143,7 +141,6 @@ def write_parquet(r, records, path):
 
 
 def compressed(r, kind, data):
-    """In one member or two."""
     at = r.randrange(len(data) + 1) if r.random() < 0.5 else 0
     pack = {"gz": gzip.compress, "zst": partial(pa.Codec("zstd").compress, asbytes=True)}.get(kind.rpartition(".")[2])
     return data if pack is None else (pack(data[:at]) if at else b"") + pack(data[at:])

@@ -40,7 +40,6 @@ def twin(index, segments, removed, queries):
 
 
 def alike(kind, *texts):
-    """Exact resemblance, or the cosine of counts."""
     a, b = (Counter(kind.shingling.hashes(from_strings([text]))[0].tolist()) for text in texts)
     if kind.name == "minhash":
         return pytest.approx(len(a.keys() & b.keys()) / len(a.keys() | b.keys()), rel=1e-12)

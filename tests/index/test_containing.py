@@ -1,5 +1,3 @@
-"""The command line is in tests/jobs/index-command.job."""
-
 import random
 from itertools import product
 

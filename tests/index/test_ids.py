@@ -66,7 +66,6 @@ TEXTS = {"a": "one two three", "b": "", "c": "four five six", "é": "seven"}
 
 @pytest.mark.parametrize("keep_text", [True, False])
 def test_documents_are_returned_in_the_order_of_their_ids(keep_text, monkeypatch):
-    """Of three segments, and of these merged, a row at a time."""
     monkeypatch.setattr("lookalike.index.state.TOGETHER", 1)
     with la.Index.create("x", keep_text=keep_text) as index:
         index.add(["a", "b"], ["old", ""])

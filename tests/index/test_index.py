@@ -107,7 +107,6 @@ def test_edges(kind):
     "how", [{}, {"bits": 1, "slots": 512}, {"bits": 4, "slots": 100}, {"sketch_bytes": 32}, {"recall": 0.5}]
 )
 def test_a_document_at_the_threshold_is_found_with_the_promised_probability(rng, how):
-    """The resemblance is the threshold, to a word."""
     n = 1500
     for threshold, size, changed in ((0.5, 180, 60), (0.8, 180, 20), (0.9, 190, 10)):
         words = rng.integers(0, 1 << 60, (n, size)).astype(str)

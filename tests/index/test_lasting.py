@@ -70,7 +70,6 @@ for i in range(6):
 
 
 def test_two_processes_add_at_once(tmp_path):
-    """Each waits for the other."""
     path = tmp_path / "x"
     la.Index.create(path).close()
     processes = [subprocess.Popen([sys.executable, "-c", ADDING, path, name]) for name in "ab"]

@@ -85,7 +85,6 @@ def test_large_batches_have_all_rows_with_their_ids(splits, monkeypatch):
 
 
 def test_a_file_on_both_sides_is_refused(folder, tmp_path):
-    """By whatever name; a copy, and a hard link, are files of their own."""
     one, link, hard, copy = folder / "0.jsonl", *(tmp_path / f"{name}.jsonl" for name in ("link", "hard", "copy"))
     link.symlink_to(one)
     hard.hardlink_to(one)

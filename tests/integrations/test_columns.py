@@ -17,7 +17,6 @@ WORDS = [f"w{i}" for i in range(4000)]
 
 
 def corpus(n, seed=1):
-    """Texts in pairs, the second with some words of the first replaced."""
     rng, texts = random.Random(seed), [None, "", "..."]
     for i in range(n):
         words = rng.choices(WORDS, k=rng.randrange(1, 80))

@@ -10,7 +10,6 @@ PAIRS = (0, 1), (1, 2), (2, 5)
 
 
 def drawn(kind, n, rng):
-    """A word in three is of the topic."""
     return [
         " ".join(f"{kind}{rng.integers(40)}" if rng.random() < 0.34 else f"all{rng.integers(400)}" for _ in range(120))
         for _ in range(n)

@@ -24,7 +24,6 @@ def heads_of(crowd, boundary, heads):
 
 
 def bucket_pairs(bucket, boundary, rule):
-    """``bucket`` ascends."""
     if len(bucket) <= rule.max_bucket:
         return set(combinations(bucket, 2))
     return {(a, b) for a in heads_of(bucket, boundary, rule.heads) for b in bucket if a < b}
@@ -35,7 +34,6 @@ def couple_key(one, other):
 
 
 def rare_pairs(crowded, codes, boundary, rule):
-    """``crowded`` ascend."""
     count = Counter((slot, code) for d in crowded for slot, code in enumerate(codes[d]))
     holders, couples, pairs = defaultdict(list), defaultdict(list), set()
     for d in crowded:

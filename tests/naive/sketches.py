@@ -2,7 +2,6 @@ from naive.hashing import EMPTY, GOLDEN, K0, MASK, derive, fmix64, fold_multiply
 
 
 def fast_similarity(values, k, seed):
-    """Rounds over all elements until every slot holds a (round, value)."""
     slots = [EMPTY] * k
     if not values:
         return slots

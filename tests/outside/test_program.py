@@ -1,5 +1,3 @@
-"""``make lint`` runs the type checkers."""
-
 import re
 from pathlib import Path
 

@@ -17,7 +17,6 @@ def table(texts, rng):
 
 
 def words(rng, n, vocabulary=20_000):
-    """Random words, the first ones the most frequent, as in prose."""
     ranks = np.minimum((vocabulary ** rng.random(n)).astype(np.int64), vocabulary - 1)
     return [f"w{rank}" for rank in ranks.tolist()]
 
@@ -32,7 +31,6 @@ def chains(rng):
 
 
 def stars(rng):
-    """Copies resemble their centre more than each other."""
     texts = []
     for _ in range(40):
         base = words(rng, 200)
@@ -45,7 +43,6 @@ def stars(rng):
 
 
 def cliques(rng):
-    """In sizes on both sides of a large bucket."""
     texts = []
     for size in (2, 3, 10, 60, 127, 128, 129, 300):
         for _ in range(3):
