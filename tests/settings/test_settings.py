@@ -124,3 +124,8 @@ def test_threads_where_the_system_does_not_tell_processors(monkeypatch):
     for known, threads in ((6, 6), (None, 1)):
         monkeypatch.setattr(os, "cpu_count", lambda known=known: known)
         assert la.Settings().n_threads == threads
+
+
+def test_what_repeats_a_job_has_its_policy():
+    for measure, keep in product(("resemblance", "containment"), ("first", "last", "longest")):
+        assert la.Settings(**la.Settings(measure=measure, keep=keep).config()).keep == keep
