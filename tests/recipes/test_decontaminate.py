@@ -100,6 +100,13 @@ def test_as_many_shingles_as_can_be_counted(monkeypatch):
             passages.Passages.of(values, offsets, width)
 
 
+def test_the_end_of_a_document_ends_a_passage():
+    words, how = [f"w{i}" for i in range(11)], {"width": 1, "min_tokens": 1, "threshold": 1}
+    for n in range(1, 12):
+        found = la.decontaminate([" ".join(words[-n:])], against=[" ".join(words)], passage=n, **how)
+        assert found.matches["passage"].to_pylist() == [11 - n]
+
+
 FORGED = "ca2036 he8et6 bi6jxy jo12n8 friend", "Vote for the mayor"  # one hash by ``shingle`` without a key
 
 

@@ -135,6 +135,7 @@ MENUS = [
     f"<div class='md-sidebar'><nav class='md-nav'>{MENU}</nav></div><article class='md-content'>{BODY}</article><footer>2020</footer>",
     f"<div class='layout with-sidebar'><div id='toc'>{MENU}</div><div>{BODY}</div></div>",
     f"<DIV CLASS=page><NAV>{MENU}</NAV><DIV ROLE=main>{BODY}</DIV></DIV>",
+    f"<div class='Sidebar'>{MENU}</div><div>{BODY}</div>",
 ]  # fmt: skip
 
 

@@ -13,8 +13,8 @@ from lookalike.theory.mixture import Part
 
 
 def test_a_threshold_is_reached_by_shares_of_at_least_it():
-    thresholds = (0.0, 0.01, 1 / 7, 0.3, 0.5, 4 / 7, 0.801, 0.9, 1.0)
-    for slots, r, threshold in product((1, 2, 7, 256), (0.0, 0.3, 0.8, 1.0), thresholds):
+    thresholds = (0.0, 0.01, 1 / 7, 0.3, 0.5, 0.55, 4 / 7, 0.801, 0.9, 1.0)
+    for slots, r, threshold in product((1, 2, 7, 100, 256), (0.0, 0.3, 0.8, 1.0), thresholds):
         matches = np.arange(slots + 1)
         expected = stats.binom.pmf(matches, slots, r)[matches / slots >= threshold - 1e-9].sum()
         assert shares.reach_probability(r, threshold, slots) == pytest.approx(expected, rel=1e-9, abs=1e-12)

@@ -30,3 +30,10 @@ def test_a_hundred_lists_deep_and_no_deeper():
         nested.append([nested[-1]])
     assert len(set(cell_keys(nested[98:100]))) == 2
     assert_raises(InputDataError, "nested more than 100 deep", cell_keys, nested[100:])
+
+
+def test_keys_of_numbers_ascend_as_these_do():
+    positive = [0.1, 1, 1.5, 1.55, 2, 15, 10**30, 10**30 + 1]
+    for numbers in ([*(-n for n in reversed(positive)), 0, *positive], ["-1.55", "-1.5", "-1", "0", "0.10", "1", "1.5"]):
+        keys = cell_keys(numbers, untyped=isinstance(numbers[0], str))
+        assert keys == sorted({*keys})
