@@ -100,3 +100,11 @@ def test_look_ups_are_those_of_the_twin(kind, keep, monkeypatch):
             monkeypatch.setattr(f"lookalike.index.answers.{name}", value)
         for threads in (1, 2):
             assert [ask(queries * 5, threads=threads) for ask in (index.query, index.first)] == plain
+
+
+def test_of_many_copies_those_that_are_left_are_found():
+    with la.Index.create("x", threshold=0.5) as index:
+        index.add(range(9), ["one two three four five six"] * 9)
+        index.remove(range(4))
+        for top in (1, 3, 5, 9):
+            assert index.query(["one two three four five six"], top=top)["id"].to_pylist() == [*range(4, 9)][:top]
