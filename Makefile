@@ -77,7 +77,7 @@ test-extras: $(WHEEL) java
 java: install
 	$(BIN)/python tools/java_home.py
 
-# On a cluster of two workers on this machine: five jobs that cover everything.
+# On a cluster of two workers on this machine: five jobs.
 test-spark-few: java
 	$(BIN)/python -m pytest -q -m "spark and not slow" tests/spark
 
@@ -85,7 +85,7 @@ test-spark-few: java
 test-spark-old: install
 	test -x build/spark-old/bin/python || $(PYTHON) -m venv build/spark-old
 	build/spark-old/bin/python -m pip install --quiet --editable '.[spark,report]' 'pyspark>=3.5,<4' 'pandas<3' hypothesis polars pytest scipy
-	build/spark-old/bin/python -m pytest -q -W ignore -m "spark and not slow" tests/spark
+	build/spark-old/bin/python -m pytest -q -W ignore -m spark -k "not each_corpus" $(addprefix tests/spark/test_,cleaned_files.py connect.py equal_jobs.py errors.py)
 
 # Jobs and formats with the lowest versions that pyproject.toml allows, in an environment of their own, but for two things that
 # PyArrow cannot do before 24: docs/install.md names them.
@@ -120,7 +120,7 @@ test-core: install
 
 # What is compiled for all processors, and for those with AVX2: a processor with AVX-512 takes neither by itself.
 test-levels: install
-	for level in v1 v3; do LOOKALIKE_LEVEL=$$level $(BIN)/python -m pytest -q -m "not slow" $(SPREAD) $(OF_CORE) || exit 1; done
+	for level in v1 v3; do LOOKALIKE_LEVEL=$$level $(BIN)/python -m pytest -q -m "not slow" $(OF_CORE) || exit 1; done
 
 # The core with a check of each index, under sanitizers of addresses and of undefined behaviour; and then of threads.
 # Without `site`, the editable installation does not stand before them. An exception needs its library loaded as early; parsers

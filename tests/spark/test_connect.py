@@ -14,7 +14,7 @@ from json_lines import write_lines
 
 import lookalike as la
 
-pytestmark = pytest.mark.spark
+pytestmark = [pytest.mark.spark, pytest.mark.slow]
 
 
 def test_a_frame_of_connect_is_deduplicated_as_a_file(tmp_path, rng):

@@ -1,5 +1,6 @@
 import pytest
 from parity.made import MADE, REAL
+from samples import one_in
 from spark.spark_jobs import FORMS, POLICIES, Case, hold
 
 pytestmark = pytest.mark.spark
@@ -31,7 +32,7 @@ COVERING = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("name", COVERING)
+@pytest.mark.parametrize("name", one_in(2, [*COVERING]))
 def test_decisions_are_those_of_one_machine(name, cluster, tmp_path, monkeypatch):
     reasons = hold(COVERING[name], tmp_path, monkeypatch)
     assert reasons.get("near", 0) > 5 and (reasons.get("key", 0) > 100) == ("key" in COVERING[name].settings)
