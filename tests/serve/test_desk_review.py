@@ -92,6 +92,17 @@ def test_reviews_are_as_a_model_of_them_over_restarts_and_crashes(open_review, t
         assert not log.exists() or not any(torn in log.read_bytes() for torn in TORN[:2])
 
 
+def test_an_action_whose_last_lines_are_missing_does_not_count(open_review, tmp_path):
+    log = tmp_path / "review.jsonl"
+    open_review().judge([1, 2, 3], KEEP)
+    log.write_bytes(b"".join(log.read_bytes().splitlines(keepends=True)[:2]))
+    review = open_review()
+    assert review.judged == {}
+    review.judge([5], DUPLICATE)
+    review = open_review()
+    assert set(review.judged) == set(review.undo()) == {5}
+
+
 def test_lines_of_others_in_the_overrides_stay_as_they_are(open_review, tmp_path):
     path = tmp_path / "overrides.jsonl"
     others = b'{"id": "x",   "action": "remove"}\nnot JSON\n[]\n'

@@ -40,8 +40,8 @@ def counted(store, *names):
 
 def test_queries_that_come_together_are_answered_as_one_by_one(store, rng, monkeypatch):
     known = [" ".join(rng.choice([f"w{i}" for i in range(400)], 30).tolist()) for _ in range(100)]
-    store.index.add([f"d{i}" for i in range(60)], known[:60])
-    asked = [([known[k] + " more" for k in rng.integers(0, 60, i % 5)] + [known[60 + i]], 1 + i % 3) for i in range(40)]
+    store.index.add([f"d{i}" for i in range(60)], known[:20] * 3)
+    asked = [([known[k] + " more" for k in rng.integers(0, 20, i % 5)] + [known[60 + i]], 1 + i % 3) for i in range(40)]
     for direct in (0, 1 << 20):  # by threads, or at once
         monkeypatch.setattr(module, "DIRECT_BYTES", direct)
         found = done(lambda: [store.query(texts, top, sum(map(len, texts))) for texts, top in asked])
