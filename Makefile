@@ -154,7 +154,7 @@ fuzz: install
 endurance: install
 	$(BIN)/python tests/endurance/endure.py --share $(or $(SHARE),1) --seed $(or $(SEED),0) --jobs $(JOBS)
 
-# Changes of the source that tests noticed once are noticed still, each by the test that tests/mutants.jsonl names; ten minutes.
+# Changes of the source that tests noticed once are noticed still, each by the test that tests/mutants.jsonl names; a quarter of an hour.
 # tools/mutants.py draws more.
 mutants: install
 	$(BIN)/python tools/mutants.py --jobs $(JOBS) check

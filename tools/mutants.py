@@ -1,6 +1,7 @@
-"""Changes of the source, drawn at random, and the test that notices each: `python tools/mutants.py --help`.
+"""Changes of the source, drawn at random or chosen, and the test that notices each: `python tools/mutants.py --help`.
 
-tests/mutants.jsonl has a line for each change: the lines before and after it, and the test that failed first; empty where none did.
+tests/mutants.jsonl has a line for each change: the lines before and after it, and the test that failed first; empty where none did. Those
+that somebody chose say why.
 `check` puts each change into a copy of the source and runs its test, which must fail: so a test that is rewritten still notices
 what it did. `draw` adds changes: it runs the tests of the file's room, then others, until one fails.
 """
