@@ -79,7 +79,6 @@ def listed(left, right):
 
 @pytest.mark.parametrize("packing", PACKINGS, ids=repr)
 def test_pairs_are_those_of_all_estimates(rng, packing):
-    """Blocks have 256 rows."""
     check_pairs(packing.pack(sparse(rng, 262)))
     packed = packing.pack(dense(rng, 60))
     assert packed.densities is not None and np.ptp(packed.densities) > 0.2

@@ -77,7 +77,6 @@ def test_connections_and_the_time_of_a_body_are_limited(tmp_path):
 
 @pytest.mark.parametrize("n", [300, pytest.param(10_000, marks=pytest.mark.slow)])
 def test_many_connections(server, n):
-    """Half of them have sent half of a request."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     if hard != resource.RLIM_INFINITY and hard < n + 100:
         pytest.skip(f"the system allows {hard:,} open files")

@@ -27,7 +27,6 @@ def press(tab, *keys):
 
 
 def choose(tab, **values):
-    """A pair is asked for once the rows are there."""
     for name, value in values.items():
         with tab.expect_response(lambda response: "/v1/removals/" in response.url):
             tab.locator(f"#{name}").select_option(value)

@@ -7,7 +7,6 @@ from lookalike.serve.log import FLUSH_LINES, Handler, Log
 
 
 def test_lines_are_gathered_and_all_written(tmp_path, monkeypatch):
-    """A pipe takes a part at a time."""
     path, write = tmp_path / "log", os.write
     monkeypatch.setattr("lookalike.serve.log.os.write", lambda to, data: write(to, bytes(data[:700])))
     with open(path, "wb") as file:

@@ -43,7 +43,6 @@ def watched(processes):
 
 
 def write_much(folder, n_bytes, seed=1):
-    """Documents have some 4 KB."""
     rng = np.random.default_rng(seed)
     words = np.array([f"w{i:x}" for i in range(100_000)])
     pool = [" ".join(words[some]) for some in rng.integers(0, len(words), (200_000, 12))]
