@@ -73,7 +73,7 @@ def test_the_server_says_how_it_is(client):
     client.get("/v1/documents/not-to-be-seen")
     after = read()
     assert {name: after[f"lookalike_{name}"] - before.get(f"lookalike_{name}", 0) for name in GROWN} == GROWN
-    assert after["lookalike_documents"] == 3 and after["lookalike_open_requests"] == 1
+    assert after["lookalike_documents"] == before["lookalike_documents"] and after["lookalike_open_requests"] == 1
     assert "not-to-be-seen" not in str(after) and "_created" not in str(after)
 
 
