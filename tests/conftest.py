@@ -7,11 +7,12 @@ from pathlib import Path
 from random import Random
 
 import numpy as np
+import object_store
 import pytest
 from hypothesis import settings
 
 # What tests draw at random is the same in each run. Another seed draws otherwise, and runs them in another order.
-SEED = os.environ.get("LOOKALIKE_TEST_SEED", "0")
+SEED = str(int(os.environ.get("LOOKALIKE_TEST_SEED", "0")))
 os.urandom = Random(SEED).randbytes
 os.fsync = os.fstat  # nothing here outlives the machine: a disk is not waited for; what syncs, and when, tests see all the same
 
@@ -61,8 +62,6 @@ def rng():
 
 @pytest.fixture
 def bucket():
-    import object_store  # here, as few tests need it
-
     with object_store.environment():
         yield object_store.new_bucket()
 

@@ -19,7 +19,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from queue import SimpleQueue
 from random import Random
-from typing import TypedDict
+from typing import NotRequired, TypedDict
 
 ROOT = Path(__file__).parents[1]
 SOURCE = ROOT / "src/lookalike"
@@ -39,6 +39,7 @@ class Mutant(TypedDict):
     after: str
     nth: int
     test: str
+    why: NotRequired[str]
 
 
 def replacement(node: ast.AST) -> tuple[ast.AST, str] | None:

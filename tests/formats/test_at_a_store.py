@@ -33,7 +33,6 @@ NAMES = ["groups.parquet", "plain.parquet", "a.jsonl", "a.jsonl.gz", "a.jsonl.zs
 
 
 def all_of(split):
-    """What a split reads; where rows are files, without their names."""
     found = rows_in(split.batches(COLUMNS if split.format != "txt" else Columns()))
     return found, [row | {"id": ""} if split.format == "txt" else row for _, row in split.records()]
 

@@ -17,7 +17,6 @@ pytest.importorskip("pyroaring", reason="needs pyroaring, to make deletion vecto
 
 
 def mapped_table(folder, deleted, rows=10, claims=None):
-    """A deletion vector and renamed columns, one of them a struct."""
     table = pa.table(
         {"c2": [f"text {i}" for i in range(rows)], "c1": pa.array(range(rows), "int32"),
          "c3": [{"c31": f"body {i}", "c32": i} for i in range(rows)], "dropped": [0] * rows}

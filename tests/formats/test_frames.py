@@ -99,7 +99,6 @@ def test_a_lazy_frame_is_computed_once_in_little_memory(tmp_path):
 
 
 def test_lazy_frames_without_rows_and_of_older_versions():
-    """Older ones collect all at once."""
     held = pl.DataFrame({"text": TEXTS})
     for empty in (held.lazy().filter(pl.col("text") == ""), pl.LazyFrame({"text": []})):
         assert len(la.dedup(empty)) == 0

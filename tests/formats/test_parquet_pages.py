@@ -157,7 +157,6 @@ def test_a_large_page_that_is_no_stream_is_read_up_to_a_limit(tmp_path, monkeypa
 
 
 def test_a_dictionary_does_not_make_batches_large(tmp_path, monkeypatch):
-    """Copies of one long text are a few bytes each in the file."""
     monkeypatch.setattr(row_groups, "MOST_BYTES", 50_000)
     table_at(tmp_path / "in.parquet", {"text": ["short", *["long " * 1000] * 2000]})
     rows, sizes, _ = rows_of(tmp_path / "in.parquet")

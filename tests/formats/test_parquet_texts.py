@@ -1,5 +1,3 @@
-"""Texts of parquet files page by page, whichever thread makes them."""
-
 import dataclasses
 import itertools
 

@@ -8,7 +8,7 @@ from naive.repeats import repeated_lines, repeated_passages
 
 import lookalike as la
 from lookalike.engines.memory import Memory
-from lookalike.errors import ParameterError
+from lookalike.errors import OutputError, ParameterError
 from lookalike.recipes import repeats
 
 WORDS = ["a", "b", "Ab", "é", "e\u0301", "Straße", "日", "日本", "ก", "x" * 20, "_", "-", "0", "\u0301", "\ufeff", "\u2028", "\x00", "\u00a0",
@@ -160,3 +160,13 @@ def test_what_there_is_no_room_to_mark_is_refused(monkeypatch):
 def test_the_top_lists_repeated_lines_only(monkeypatch):
     monkeypatch.setattr(repeats, "MANY", 0)
     assert la.repeats([BANNER] * 400, threads=1).top(9)["count"].to_pylist() == [400]
+
+
+@pytest.mark.parametrize("name", ["in.html", "in.mbox"])
+def test_nothing_is_cut_out_of_what_is_parsed(name, tmp_path):
+    line = "one line that comes again"
+    (tmp_path / name).write_text(f"From a@b.c Mon Nov  2 10:00:00 2026\nSubject: <p>\n\n{line}<p>\n{line}<p>\nand more\n")
+    result = la.repeats(tmp_path / name, min_words=1)
+    with pytest.raises(OutputError, match="no part of a text can be removed from files of the format"):
+        result.write(tmp_path / "out")
+    assert not (tmp_path / "out").exists()

@@ -161,9 +161,10 @@ def check_editing(output: str | Path, splits: Sequence[Split], adding: bool = Fa
     if means_folder(output):
         for split in splits:
             if not split.form.can_edit_text or (adding and split.form.rows_are_files):
-                what = "nothing can be added to documents" if adding else "parts of its text cannot be removed"
-                file = f"{folder_like(str(output).rstrip('/'))}.jsonl"
-                raise OutputError(f"{what} in the format {split.form.name}: write rows, to a file such as {file}", split.name)
+                what = "nothing can be added to" if adding else "no part of a text can be removed from"
+                raise OutputError(
+                    f"{what} files of the format {split.form.name}: write rows to one file, such as clean.jsonl", split.name
+                )
 
 
 def check_room(output: str | Path, splits: Sequence[Split], limit: Limit) -> None:
@@ -229,7 +230,9 @@ def _write_folder(
     """Write a file per input into a folder."""
     place = check_folder(output, force)
     check_apart(output, sources)
-    check_editing(output, [selection.split for selection in selections if selection.added is not None], adding=True)
+    for some in selections:
+        if some.cuts is not None or some.added is not None:
+            check_editing(output, [some.split], some.added is not None)
     names = [name for selection in selections for name in selection.split.form.names_in_folder(selection.split)]
     check_names(names)
     give_back()

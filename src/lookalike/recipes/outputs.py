@@ -122,8 +122,10 @@ class Outputs:
 
     def to_dict(self) -> dict[str, str | None]:
         """Return what ``--json`` says of them."""
-        names = {"output": self.output, "report": self.report, "saved": self.save, "sketches": self.save_sketches}
-        return names | {"removed": self.removed}
+        return {
+            "output": self.output, "report": self.report, "saved": self.save, "sketches": self.save_sketches,
+            "removed": self.removed,
+        }  # fmt: skip
 
     def begin(self, on_spark: bool = False, history: bool = False) -> None:
         """Check that rows and tables may be written where they are wanted, before any input is opened."""
@@ -171,9 +173,10 @@ class Outputs:
         for path in (*self.rows, self.table):
             if path is not None and not is_stdout(path):
                 check_before(path, sources, references, but(path))
-        for path, annotated in ((self.output, self.annotate), (self.removed, True)):
-            if path is not None and annotated:
-                check_editing(path, sources, adding=True)
+        counts = getattr(settings, "counts", False) and not self.attributes
+        for path, added in ((self.output, self.annotate or counts), (self.removed, True)):
+            if path and (added or self.mask is not None):
+                check_editing(path, sources, added)
         if self.attributes and self.output is not None:
             check_attributes(self.output, sources)
         if self.save is not None:

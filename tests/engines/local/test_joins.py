@@ -18,7 +18,6 @@ def engine():
 
 @pytest.fixture
 def sketches(rng, engine):
-    """Ranked in another order than they came."""
     codes = pa.array([rng.bytes(24) for _ in range(N)], pa.binary(24))
     given_rows = {"code": codes, "bytes": rng.integers(0, 99, N), "position": rng.permutation(N)}
     return engine.rank(engine.materialize(engine.rows(pa.table(given_rows)), "sketches"), ("bytes", "position"), 0)

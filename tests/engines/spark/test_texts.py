@@ -34,7 +34,6 @@ def wanted(rows, texts, cut=()):
 
 
 def written(folder, texts, each=3):
-    """Return the unit of each text and its place."""
     file, found = Spool(folder), []
     for begin in range(0, len(texts), each):
         unit, place = file.add(pa.array(texts[begin : begin + each], "large_binary"))
