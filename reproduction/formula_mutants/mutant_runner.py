@@ -48,6 +48,7 @@ def _key(code: types.CodeType) -> Key:
 def _live_functions(files: set[str]) -> dict[Key, list[types.FunctionType]]:
     """Return the functions of some files that are there, however they are wrapped."""
     found: dict[Key, list[types.FunctionType]] = {}
+    gc.unfreeze()  # of frozen objects, as tests/conftest.py leaves them, the next line has none
     for thing in gc.get_objects():
         if isinstance(thing, types.FunctionType) and thing.__code__.co_filename in files:
             found.setdefault(_key(thing.__code__), []).append(thing)
