@@ -11,7 +11,7 @@ from lookalike.text.shingle import Shingling
 
 TEXTS = [
     "", "one", "One two, three.", "e\u0301a b\u0301", "\u0301abc", "ไทยภาษา abc", "日本語テスト ab中c", "a\u200db c", "ÀÉ x's 1.5",
-    "a  b\t\tc\n\n d ", "no\u00a0break", "한국어 조사", "\U0001f600 smile", "x" * 300 + " y", "\n \n", "a\nb\n\n  c d\n", "a\rb\r\n\vc\fd\x85e\u2028f\u2029g",
+    "a  b\t\tc\n\n d ", "no\u00a0break", "한국어 조사", "\U0001f600 smile", "x" * 300 + " y", "\n \n", "\x1f\n\xa0", "a\nb\n\n  c d\n", "a\rb\r\n\vc\fd\x85e\u2028f\u2029g",
 ]  # fmt: skip
 
 

@@ -23,7 +23,7 @@ from ..values import Int64Array, UInt64Array
 
 _SEEN = frozenset("\n\t\u200c\u200d")  # line ends, tabs, and the joiners that letters of many scripts need
 _SOLID = re.compile(r"\S+")
-_LINE = re.compile(r"(?<![^{0}])[^{0}]*\S[^{0}]*".format(r"\n\v\f\r\x85\u2028\u2029"))
+_LINE = re.compile(r"(?<![^{0}])[^{0}]*[\S\x1c-\x1f][^{0}]*".format(r"\n\v\f\r\x85\u2028\u2029"))
 _HIDDEN = re.compile(r"[^\x20-\x7e\n]")
 
 
