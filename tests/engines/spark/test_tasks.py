@@ -83,6 +83,7 @@ def test_what_workers_lack_is_named_and_other_errors_stay_what_they_are(error, k
 def test_what_a_worker_has_loaded_is_not_looked_through_for_garbage(monkeypatch):
     frozen, freeze = [], gc.freeze
     monkeypatch.setattr(gc, "freeze", lambda: frozen.append(freeze()))
+    gc.unfreeze()
     keep_modules()
     assert not frozen, "this is no worker of Spark"
     monkeypatch.setitem(sys.modules, "pyspark.worker", spark_tasks)
@@ -92,4 +93,4 @@ def test_what_a_worker_has_loaded_is_not_looked_through_for_garbage(monkeypatch)
         keep_modules()
         assert len(frozen) == 1, "there is little more"
     finally:
-        gc.unfreeze()
+        freeze()
