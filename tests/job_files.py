@@ -214,7 +214,7 @@ class StepsAtStore(Steps):
         after = object_store.held(self.bucket)
         for name in here.keys() - after.keys():
             os.unlink(name)
-            with suppress(OSError):  # others are in the folder
+            with suppress(OSError):
                 os.removedirs(os.path.dirname(name))
         for name, content in after.items():
             if content != here.get(name):

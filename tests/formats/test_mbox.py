@@ -51,7 +51,6 @@ def test_kept_messages_are_whole_whatever_is_in_them_and_whatever_the_blocks_are
 
 @pytest.mark.parametrize("end", ["\n", "\r\n"])
 def test_a_length_that_is_right_tells_where_a_message_ends(path, monkeypatch, end):
-    """Whatever begins like a message before; a wrong one is not believed."""
     body = f"I got this:\n\n{message(2, STORY).decode()}What do you say?\n".replace("\n", end)
     lengths = (0, 3), (-1, 3), (1, 3), (7, 5), (-40, 5), (20_000, 5), (10**9, 5)
     for (more, expected), size in product(lengths, (13, 1 << 22)):

@@ -66,7 +66,6 @@ def test_standard_error_is_the_spread_over_draws():
 
 
 def test_defaults_and_edges():
-    """Prefixes have at most 26 bits."""
     assert inspect.signature(tuning.choices).parameters["sigma"].default == 0.2
     for n, prefixes in ((2, {1}), (3, {1, 2}), (1 << 30, {24, 25, 26})):
         exact = weak_bits(tuning.choices(n, radius=1, recall=1.0))
