@@ -106,7 +106,7 @@ test-spark: java
 # time; where make can, the output of each comes when it ends.
 PARTS := test-core docs lint test-levels test-wheel test-spark-few
 NIGHTLY := $(filter-out test-spark-few,$(PARTS)) test-slow test-extras test-lowest test-spark test-spark-old sanitize fuzz mutants
-# By night tests draw otherwise each day, and run in another order; Hypothesis keeps the examples that fail. SEED=60 for those of day 60.
+# Each night random tests have another seed and run in another order; Hypothesis keeps the examples that failed. SEED=60 repeats day 60.
 test-nightly: export LOOKALIKE_TEST_SEED := $(or $(SEED),$(shell date +%j))
 test-nightly: export PYTEST_ADDOPTS = --hypothesis-seed=$(LOOKALIKE_TEST_SEED)
 TOGETHER := --jobs=2 $(if $(filter output-sync,$(.FEATURES)),--output-sync=target)

@@ -201,10 +201,8 @@ class StepsAtStore(Steps):
 
     def told(self, words):
         given = shlex.split(words)
-        here, there = (
-            {str(path): content for path, content in commands.contents(Path()).items()},
-            object_store.held(self.bucket),
-        )
+        here = {str(path): content for path, content in commands.contents(Path()).items()}
+        there = object_store.held(self.bucket)
         for name in here.keys() | there.keys():
             if name not in here:
                 (self.bucket / name).unlink()
@@ -247,11 +245,9 @@ def job_of(kind, steps):
 
 def is_for_stores(step):
     _, word, rest, block = step
-    commands = {"run": [rest], "silent": [rest], "ends": [rest[2:]], "refused": [f"{rest} {line}" for line in block]}.get(
-        word, []
-    )
-    return word not in ("disk", "sql", "same") and all(
-        one.split()[0] in AT_STORE and "--history" not in one and "--overrides" not in one for one in commands
+    ran = {"run": [rest], "silent": [rest], "ends": [rest.partition(" ")[2]], "refused": [f"{rest} {line}" for line in block]}
+    return word not in ("disk", "sql") and all(
+        one.split()[0] in AT_STORE and not {"--history", "--overrides"} & {*one.split()} for one in ran.get(word, ())
     )
 
 

@@ -184,19 +184,19 @@ grouped = st.none() | st.fixed_dictionaries({"at_most": st.integers(1, 4)})
 common |= {"corpus": corpora, "references": st.integers(0, 20), "overrides": overridden, "verify": verified, "group": grouped}
 
 
-@settings(max_examples=120)
+@settings(max_examples=170)
 @given(banding=bandings, max_bucket=crowds, **columns, **common)
 def test_minhash(max_bucket, **chosen):
     check(rule=Rule(max_bucket), **chosen)
 
 
-@settings(max_examples=120)
+@settings(max_examples=170)
 @given(max_bucket=crowds, **columns, **common | {"verify": st.just("exact")})
 def test_recall_1(max_bucket, **chosen):
     check(rule=Rule(max_bucket), recall=1, **chosen)
 
 
-@settings(max_examples=100)
+@settings(max_examples=150)
 @given(radius=st.integers(0, 16), max_bucket=crowds, **columns, **common)
 def test_simhash(max_bucket, **chosen):
     check(rule=Rule(max_bucket), method="simhash", **chosen)
@@ -210,7 +210,7 @@ def small_samples():
         yield
 
 
-@settings(max_examples=120)
+@settings(max_examples=170)
 @given(
     recall=st.sampled_from([0.5, 0.9, 0.99]), floor=st.sampled_from([0, 0, 0.4, 0.8]), max_bucket=crowds,
     **columns | common | {"verify": st.just("exact")},
